@@ -1,0 +1,142 @@
+// swift-tools-version: 6.3
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+/// Every target is built alike: Swift 6 mode, the coming language rules, and no warning let through.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+    .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+    .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+    .strictMemorySafety(),  // SE-0458
+    .treatAllWarnings(as: .error),  // SE-0443
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+/// Debian's C libraries: a module map each, and nothing else.
+let systemLibraries: [Target] = [
+    .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CJose", providers: [.apt(["libcjose-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CTsan"),
+]
+
+/// Values and decisions: no IO, no clock, no chance.
+let cores: [Target] = [
+    library("CoreKit"),
+    library("PlazaModel", ["CoreKit"]),
+    library("DirectoryCore", ["CoreKit", "PlazaModel"]),
+    library("AudienceCore", ["CoreKit", "PlazaModel"]),
+    library("BarrageCore", ["CoreKit", "PlazaModel"]),
+    library("StageCore", ["CoreKit", "PlazaModel"]),
+    library("GatewayCore", ["CoreKit", "PlazaModel"]),
+]
+
+/// The edge: each C library behind one target, and the shell that runs any machine.
+let edge: [Target] = [
+    library("Concurrency", ["CTsan"]),
+    library("PlazaWire", ["CoreKit", "PlazaModel"]),
+    library("Observability", ["Concurrency"]),
+    library("Settings"),
+    library("EventLoop", ["CUV", "Concurrency"]),
+    library("WebSocket", ["EventLoop", "COpenSSL"]),
+    library("HTTPServer", ["CMicrohttpd", "Concurrency"]),
+    library("Tokens", ["CJose"]),
+    library("KafkaClient", ["CRdkafka", "Concurrency"]),
+    library("EmbeddedBroker", ["CRdkafka"]),
+    library("RedisClient", ["CHiredis", "CoreKit"]),
+    library(
+        "ServiceShell",
+        ["CoreKit", "PlazaModel", "PlazaWire", "KafkaClient", "HTTPServer", "Observability", "Settings", "Concurrency"]),
+    library(
+        "Presence",
+        ["AudienceCore", "RedisClient", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "Observability"],
+        resources: [.embedInCode("Scripts")]),
+    library(
+        "Gateway",
+        [
+            "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "EventLoop", "WebSocket", "HTTPServer",
+            "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings",
+        ]),
+    library("LivePlazaKit", ["PlazaModel", "PlazaWire", "CoreKit", "EventLoop", "WebSocket", "Concurrency"]),
+    library("ClusterKit", ["EmbeddedBroker", "Concurrency", "Settings", "Tokens"]),
+    library(
+        "LoadKit",
+        ["LivePlazaKit", "CoreKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket", "Concurrency", "Tokens"]),
+]
+
+let executables: [Target] = [
+    executable("RoomDirectory", ["DirectoryCore", "ServiceShell"]),
+    executable("AudiencePresence", ["Presence", "ServiceShell"]),
+    executable("BarrageFanout", ["BarrageCore", "ServiceShell"]),
+    executable("CohostBattle", ["StageCore", "ServiceShell"]),
+    executable("GatewayServer", ["Gateway", "ServiceShell"]),
+    executable(
+        "Plaza", ["ClusterKit", "LoadKit", "LivePlazaKit", "Settings", "Tokens", "PlazaModel", "PlazaWire", "CoreKit"]),
+    executable(
+        "Bench",
+        [
+            "CoreKit", "PlazaModel", "PlazaWire", "BarrageCore", "DirectoryCore", "StageCore", "EventLoop", "WebSocket",
+            "Gateway",
+        ]),
+]
+
+let testTargets: [Target] = [
+    library("TestSupport", ["ClusterKit", "CoreKit", "PlazaModel", "KafkaClient", "EmbeddedBroker"]),
+    tests("ArchitectureTests", []),
+    tests("CoreKitTests", ["CoreKit"]),
+    tests("PlazaModelTests", ["PlazaModel", "CoreKit"]),
+    tests("PlazaWireTests", ["PlazaWire", "PlazaModel", "CoreKit"]),
+    tests("DirectoryCoreTests", ["DirectoryCore", "PlazaModel", "CoreKit"]),
+    tests("AudienceCoreTests", ["AudienceCore", "PlazaModel", "CoreKit"]),
+    tests("BarrageCoreTests", ["BarrageCore", "PlazaModel", "CoreKit"]),
+    tests("StageCoreTests", ["StageCore", "PlazaModel", "CoreKit"]),
+    tests("GatewayCoreTests", ["GatewayCore", "PlazaModel", "CoreKit"]),
+    tests("ObservabilityTests", ["Observability", "Settings"]),
+    tests("EventLoopTests", ["EventLoop", "Concurrency"]),
+    tests("WebSocketTests", ["WebSocket", "EventLoop"]),
+    tests("HTTPServerTests", ["HTTPServer"]),
+    tests("TokensTests", ["Tokens"]),
+    tests("KafkaClientTests", ["KafkaClient", "EmbeddedBroker", "TestSupport"]),
+    tests("RedisClientTests", ["RedisClient", "TestSupport"]),
+    tests(
+        "ServiceShellTests",
+        ["ServiceShell", "KafkaClient", "EmbeddedBroker", "CoreKit", "PlazaModel", "PlazaWire", "TestSupport"]),
+    tests("PresenceTests", ["Presence", "AudienceCore", "RedisClient", "PlazaModel", "CoreKit", "TestSupport"]),
+    tests(
+        "GatewayTests",
+        ["Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "WebSocket", "EventLoop", "Tokens", "TestSupport"]),
+    tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire"]),
+    tests(
+        "ClusterTests",
+        ["ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens", "TestSupport"]),
+]
+
+let package = Package(
+    name: "LivePlaza",
+    products: [
+        .executable(name: "room-directory", targets: ["RoomDirectory"]),
+        .executable(name: "audience-presence", targets: ["AudiencePresence"]),
+        .executable(name: "barrage-fanout", targets: ["BarrageFanout"]),
+        .executable(name: "cohost-battle", targets: ["CohostBattle"]),
+        .executable(name: "gateway", targets: ["GatewayServer"]),
+        .executable(name: "plaza", targets: ["Plaza"]),
+        .library(name: "LivePlazaKit", targets: ["LivePlazaKit"]),
+    ],
+    targets: systemLibraries + cores + edge + executables + testTargets,
+    swiftLanguageModes: [.v6])
