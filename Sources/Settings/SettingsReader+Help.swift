@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SettingsReader {
+    /// The help text, made from what was declared so far.
+    package var helpText: String {
+        var lines = ["\(self.program): \(self.summary)", ""]
+        let names = self.positionals.map { " \($0.placeholder)" }.joined()
+        lines.append("Usage: \(self.program)\(self.declarations.isEmpty ? "" : " [options]")\(names)")
+        if !self.positionals.isEmpty {
+            lines.append("")
+            lines += self.positionals.flatMap { Self.entry($0.name, [$0.help]) }
+        }
+        var section: String?
+        for declaration in self.declarations {
+            if declaration.section != section {
+                lines += ["", declaration.section.isEmpty ? "Options" : declaration.section]
+                section = declaration.section
+            }
+            let placeholder = declaration.placeholder.isEmpty ? "" : " \(declaration.placeholder)"
+            let standard =
+                switch declaration.standard {
+                case nil: "required"
+                case "": "not set unless given"
+                case let text?: "default \(text)"
+                }
+            let title = "--\(declaration.name)\(placeholder)"
+            lines += Self.entry(title, [declaration.help, "(\(standard); \(declaration.variable))"])
+        }
+        if !self.declarations.isEmpty {
+            lines += ["", "The name after each default is an environment variable that sets the same; an option wins."]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A title with its text in a column beside it, or below it when the title is long.
+    private static func entry(_ title: String, _ paragraphs: [String]) -> [String] {
+        let indent = 28
+        let text = paragraphs.flatMap { Self.wrapped($0, width: 100 - indent) }
+        let column = text.map { String(repeating: " ", count: indent) + $0 }
+        let head = "  " + title
+        guard head.count < indent, let first = text.first else { return [head] + column }
+        return [head + String(repeating: " ", count: indent - head.count) + first] + column.dropFirst()
+    }
+
+    private static func wrapped(_ text: String, width: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+}
