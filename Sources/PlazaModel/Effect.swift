@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What follows from an input. All but replies commit in one transaction with the input's offset and the changed rows;
+/// replies are sent after that commit.
+package enum Effect: Hashable, Sendable {
+    // Told to other machines, and to oneself under another key.
+    case directory(DirectoryInput, key: String)
+    case audience(AudienceInput)
+    case barrage(BarrageInput)
+    case seat(SeatInput)
+    case connection(ConnectionInput)
+    // Facts for everybody.
+    case room(RoomRecord)
+    case roomGone(LiveKey)
+    case stage(StageRecord)
+    case stageGone(LiveKey)
+    case count(CountRecord)
+    case countGone(LiveKey)
+    case presenceEpoch(PresenceEpochRecord)
+    case feed(FeedItem)
+    case notice(Notice)
+    // After the commit.
+    case reply(Reply)
+}
+
+extension Effect {
+    /// A command to the directory about a live, or about an owner's claim, under the key that orders it.
+    package static func directory(_ input: DirectoryInput) -> Effect { .directory(input, key: input.keyText) }
+    /// A success for `caller`.
+    package static func success(_ result: CallResult, to caller: Caller, app: AppID, seen: Seen? = nil) -> Effect {
+        .reply(Reply(to: caller, app: app, .success(result), seen: seen))
+    }
+    /// A refusal for `caller`.
+    package static func failure(_ code: ReplyCode, _ message: String, to caller: Caller, app: AppID) -> Effect {
+        .reply(Reply(to: caller, app: app, .failure(ReplyError(code, message))))
+    }
+}
+
+extension DirectoryInput {
+    /// The record's key: the live's, or the owner's for claims.
+    package var keyText: String {
+        switch self.command {
+        case .create(_, _, let owner, _): UserKey(self.app, owner.userID).text
+        case .release(let owner, _, _): UserKey(self.app, owner).text
+        case .open(let live, _, _, _), .updateInfo(let live, _, _), .setMetadata(let live, _, _),
+            .deleteMetadata(let live, _, _), .setAdmin(let live, _, _), .setAdminVouched(let live, _, _),
+            .revokeAdmin(let live, _, _), .kick(let live, _, _), .end(let live, _), .floor(let live, _, _):
+            LiveKey(self.app, live).text
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+
+/// What gives way to what in a feed, highest first (I9).
+package enum FeedClass: Int, Hashable, Comparable, Sendable, Codable, CaseIterable {
+    case control = 0
+    case gift = 1
+    case barrage = 2
+    case tip = 3
+    case counter = 4
+
+    package static func < (a: FeedClass, b: FeedClass) -> Bool { a.rawValue < b.rawValue }
+    /// The class as metrics and docs name it.
+    package var name: String {
+        switch self {
+        case .control: "control"
+        case .gift: "gift"
+        case .barrage: "barrage"
+        case .tip: "tip"
+        case .counter: "counter"
+        }
+    }
+}
+
+/// What one item of a feed says.
+package enum FeedContent: Hashable, Sendable, Codable {
+    case text(sender: UserInfo, text: String, extensionInfo: [String: String]?)
+    case custom(sender: UserInfo, businessID: String, data: String)
+    case audienceJoined(UserInfo)
+    case audienceLeft(UserInfo)
+    /// The live's info as it is now.
+    case infoChanged(LiveInfo)
+    /// Keys that were set and keys that were removed.
+    case metadataChanged(set: [String: String], removed: [String])
+    case adminSet(UserID)
+    case adminRevoked(UserID)
+    /// The whole stage as it is now, and what led to it.
+    case stage(StageRecord, events: [StageEvent])
+    case liveEnded(LiveEndReason)
+
+    /// Which class the item belongs to.
+    package var feedClass: FeedClass {
+        switch self {
+        case .text, .custom: .barrage
+        case .audienceJoined, .audienceLeft: .tip
+        case .infoChanged, .metadataChanged, .adminSet, .adminRevoked, .stage, .liveEnded: .control
+        }
+    }
+}
+
+/// One item of a live's feed.
+package struct FeedItem: Hashable, Sendable {
+    package var key: LiveKey
+    package var position: FeedPosition
+    package var at: Timestamp
+    package var content: FeedContent
+
+    package init(key: LiveKey, position: FeedPosition, at: Timestamp, content: FeedContent) {
+        self.key = key
+        self.position = position
+        self.at = at
+        self.content = content
+    }
+}

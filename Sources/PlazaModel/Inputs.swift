@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the directory's inbox carries, keyed by live, or by owner for the claim that a user runs one live at a time.
+package struct DirectoryInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var app: AppID
+    package var command: DirectoryCommand
+
+    package init(app: AppID, _ command: DirectoryCommand) {
+        self.app = app
+        self.command = command
+    }
+}
+
+/// The directory's commands. Those with a caller are calls; the rest are its own second steps.
+package enum DirectoryCommand: Hashable, Sendable, Codable {
+    /// First step of a create, keyed by the owner.
+    case create(LiveID, LiveChanges, owner: UserInfo, caller: Caller)
+    /// Second step, keyed by the live: the owner's claim stands.
+    case open(LiveID, LiveChanges, owner: UserInfo, caller: Caller)
+    /// Keyed by the owner: the live ended, or was refused in the second step; then the caller is answered.
+    case release(owner: UserID, live: LiveID, thenReply: Reply?)
+    case updateInfo(LiveID, LiveChanges, caller: Caller)
+    case setMetadata(LiveID, [String: String], caller: Caller)
+    case deleteMetadata(LiveID, keys: [String], caller: Caller)
+    case setAdmin(LiveID, UserID, caller: Caller)
+    /// Presence vouches that the user is in the room.
+    case setAdminVouched(LiveID, UserID, caller: Caller)
+    case revokeAdmin(LiveID, UserID, caller: Caller)
+    case kick(LiveID, UserID, caller: Caller)
+    case end(LiveID, caller: Caller)
+    /// Presence tells the user's floor: the user's calls with a ticket below it are refused.
+    case floor(LiveID, UserID, Ticket)
+}
+
+/// What presence's inbox carries, keyed by live.
+package struct AudienceInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var key: LiveKey
+    package var command: AudienceCommand
+
+    package init(_ key: LiveKey, _ command: AudienceCommand) {
+        self.key = key
+        self.command = command
+    }
+}
+
+/// A member of a live's audience as a gateway knows it.
+package struct Presence: Hashable, Sendable, Codable {
+    package var session: SessionID
+    package var user: UserInfo
+    package var ticket: Ticket
+    /// Milliseconds since the client's last sign of life when the gateway wrote this.
+    package var silentFor: Int64
+
+    package init(session: SessionID, user: UserInfo, ticket: Ticket, silentFor: Int64) {
+        self.session = session
+        self.user = user
+        self.ticket = ticket
+        self.silentFor = silentFor
+    }
+}
+
+/// One heartbeat within a batch: no more than what a lease needs.
+package struct Beat: Hashable, Sendable, Codable {
+    package var session: SessionID
+    package var user: UserID
+    package var ticket: Ticket
+    /// Milliseconds since the client's last sign of life when the gateway wrote this.
+    package var silentFor: Int64
+
+    package init(session: SessionID, user: UserID, ticket: Ticket, silentFor: Int64) {
+        self.session = session
+        self.user = user
+        self.ticket = ticket
+        self.silentFor = silentFor
+    }
+}
+
+/// Presence's commands.
+package enum AudienceCommand: Hashable, Sendable, Codable {
+    /// The directory opened the live.
+    case opened(epoch: Int64, owner: UserInfo)
+    /// The directory ended it: everybody is out.
+    case ended(epoch: Int64)
+    case join(caller: Caller)
+    case leave(caller: Caller)
+    case heartbeats([Beat])
+    /// A gateway's answer to a new presence epoch: who is here (I5).
+    case assert([Presence])
+    /// Authorised by the directory.
+    case kick(UserID, reason: KickReason, caller: Caller)
+    /// Answers with a page of the list; an empty cursor begins it.
+    case list(cursor: String, count: Int, caller: Caller)
+    /// Sends the user back to the directory as a vouched admin-to-be, or answers that it is not a member.
+    case vouchAdmin(UserID, caller: Caller)
+    /// Seats or connections ask after a restart of presence whether the user is still here; unknown is a leave.
+    case confirm(UserID)
+}
+
+/// What the fan-out's inbox carries, keyed by live.
+package struct BarrageInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var key: LiveKey
+    package var command: BarrageCommand
+
+    package init(_ key: LiveKey, _ command: BarrageCommand) {
+        self.key = key
+        self.command = command
+    }
+}
+
+/// The fan-out's commands.
+package enum BarrageCommand: Hashable, Sendable, Codable {
+    /// The directory opened the live; the feed begins.
+    case opened(epoch: Int64, owner: UserID)
+    /// The directory ended it: `liveEnded` is the feed's last item (I1).
+    case ended(LiveEndReason)
+    case sendText(text: String, extensionInfo: [String: String]?, caller: Caller)
+    case sendCustom(businessID: String, data: String, caller: Caller)
+    /// Directory, presence and stage tell what belongs into the feed: control items and tips.
+    case tell(FeedContent)
+    /// Room mute as the live's info has it, and who is spared by it.
+    case rights(isMessageDisable: Bool, admins: [UserID])
+    case floor(UserID, Ticket)
+}
+
+/// What the seat machine's inbox carries, keyed by live.
+package struct SeatInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var key: LiveKey
+    package var command: SeatCommand
+
+    package init(_ key: LiveKey, _ command: SeatCommand) {
+        self.key = key
+        self.command = command
+    }
+}
+
+/// What happens to the occupant of the seat that someone is moved to (reference 7, MoveSeatPolicy).
+package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
+    case abortWhenOccupied = 0
+    case forceReplace = 1
+    case swapPosition = 2
+}
+
+/// The seat machine's commands. A seat index of -1 is any free unlocked seat, the lowest first.
+package enum SeatCommand: Hashable, Sendable, Codable {
+    case opened(epoch: Int64, info: LiveInfo)
+    case infoChanged(LiveInfo)
+    case ended
+    case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
+    case cancelApplication(caller: Caller)
+    case acceptApplication(UserID, caller: Caller)
+    case rejectApplication(UserID, caller: Caller)
+    case invite(UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
+    case cancelInvitation(UserID, caller: Caller)
+    case acceptInvitation(inviter: UserID, caller: Caller)
+    case rejectInvitation(inviter: UserID, caller: Caller)
+    case take(seatIndex: Int, caller: Caller)
+    case leave(caller: Caller)
+    case kickOff(UserID, caller: Caller)
+    case move(UserID, to: Int, MoveSeatPolicy, caller: Caller)
+    case lock(seatIndex: Int, Bool, caller: Caller)
+    /// Presence: the user's last session is gone (left, kicked, expired, unknown).
+    case userGone(UserID)
+    /// Presence: a new presence epoch has settled; confirm the occupants.
+    case confirmOccupants
+    case floor(UserID, Ticket)
+    /// The connection machine tells this live's connection and battle, whole, with what led to it.
+    case connection(ConnectionView?, BattleView?, revision: Int64, events: [StageEvent])
+}
+
+/// What the connection machine's inbox carries, keyed by app.
+package struct ConnectionInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var app: AppID
+    package var command: ConnectionCommand
+
+    package init(app: AppID, _ command: ConnectionCommand) {
+        self.app = app
+        self.command = command
+    }
+}
+
+/// One live's score in an update.
+package struct ScoreUpdate: Hashable, Sendable, Codable {
+    package var live: LiveID
+    package var score: Int64
+
+    package init(live: LiveID, score: Int64) {
+        self.live = live
+        self.score = score
+    }
+}
+
+/// How a score update counts (reference 13.3).
+package enum ScoreOperation: Int, Hashable, Sendable, Codable {
+    case accumulate = 1
+    case overwrite = 2
+}
+
+/// The connection machine's commands.
+package enum ConnectionCommand: Hashable, Sendable, Codable {
+    case opened(LiveID, owner: UserInfo, isVoice: Bool)
+    case ended(LiveID)
+    /// Presence: the user's last session in the live is gone; matters when it is the owner.
+    case userGone(LiveID, UserID)
+    /// Presence: a new presence epoch has settled in these lives' partition; confirm the owners on stage.
+    case confirmOwner(LiveID)
+    case floor(LiveID, UserID, Ticket)
+    case request(from: LiveID, to: [LiveID], timeoutSeconds: Int64, extensionInfo: String, caller: Caller)
+    case cancelRequest(from: LiveID, to: [LiveID], caller: Caller)
+    /// `inviter` is the live that asked; the caller owns `live`.
+    case accept(live: LiveID, inviter: LiveID, caller: Caller)
+    case reject(live: LiveID, inviter: LiveID, caller: Caller)
+    case exit(live: LiveID, caller: Caller)
+    case requestBattle(
+        from: LiveID, to: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
+        extensionInfo: String, caller: Caller)
+    case cancelBattle(BattleID, live: LiveID, to: [LiveID], caller: Caller)
+    case acceptBattle(BattleID, live: LiveID, caller: Caller)
+    case rejectBattle(BattleID, live: LiveID, caller: Caller)
+    case exitBattle(BattleID, live: LiveID, caller: Caller)
+    /// By an app's server alone; each request id counts once (I14).
+    case updateScores(BattleID, ScoreOperation, [ScoreUpdate], caller: Caller)
+}

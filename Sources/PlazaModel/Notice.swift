@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+
+/// Why a user lost a room (reference 3.3).
+package enum KickReason: String, Hashable, Sendable, Codable {
+    case byAdmin
+    case byServer
+}
+
+/// Why a request found no answer (reference 6).
+package enum NoResponseReason: String, Hashable, Sendable, Codable {
+    case timeout
+    case alreadySeated
+}
+
+/// What a notice tells its one user.
+package enum NoticeContent: Hashable, Sendable, Codable {
+    // Presence.
+    case kickedOut(reason: KickReason, by: UserID)
+    // Seats, to hosts (reference 6, HostEvent).
+    case applicationReceived(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp, extraInfo: String)
+    case applicationCancelled(guest: UserInfo)
+    case applicationProcessed(guest: UserInfo, by: UserInfo, accepted: Bool)
+    case applicationTimedOut(guest: UserInfo)
+    case invitationAnswered(guest: UserInfo, accepted: Bool)
+    case invitationNoResponse(guest: UserInfo, reason: NoResponseReason)
+    // Seats, to guests (reference 6, GuestEvent).
+    case invitationReceived(host: UserInfo, seatIndex: Int, expiresAt: Timestamp, extraInfo: String)
+    case invitationCancelled(host: UserInfo)
+    case invitationTimedOut(host: UserInfo)
+    case applicationAnswered(host: UserInfo, accepted: Bool)
+    case applicationNoResponse(reason: NoResponseReason)
+    case kickedOffSeat(seatIndex: Int, by: UserInfo)
+    // Co-host, to owners (reference 8).
+    case coHostRequestReceived(inviter: ConnectionMember, expiresAt: Timestamp, extensionInfo: String)
+    case coHostRequestCancelled(inviter: ConnectionMember, invitee: LiveID)
+    case coHostRequestAccepted(invitee: ConnectionMember)
+    case coHostRequestRejected(invitee: ConnectionMember)
+    case coHostRequestTimedOut(inviter: LiveID, invitee: LiveID)
+    // Battles, to owners (reference 10).
+    case battleRequestReceived(
+        BattleID, inviter: ConnectionMember, expiresAt: Timestamp, durationSeconds: Int64, extensionInfo: String)
+    case battleRequestCancelled(BattleID, inviter: LiveID, invitee: LiveID)
+    case battleRequestAccepted(BattleID, invitee: ConnectionMember)
+    case battleRequestRejected(BattleID, invitee: ConnectionMember)
+    case battleRequestTimedOut(BattleID, inviter: LiveID, invitee: LiveID)
+    /// Nobody accepted; the battle never started.
+    case battleNotStarted(BattleID)
+}
+
+/// A message for one user, about one live.
+package struct Notice: Hashable, Sendable, Codable {
+    package var v = 1
+    package var to: UserKey
+    package var live: LiveID
+    package var at: Timestamp
+    /// For `kickedOut`: tickets below it are void from now on.
+    package var floor: Ticket?
+    package var content: NoticeContent
+
+    package init(to: UserKey, live: LiveID, at: Timestamp, floor: Ticket? = nil, content: NoticeContent) {
+        self.to = to
+        self.live = live
+        self.at = at
+        self.floor = floor
+        self.content = content
+    }
+}

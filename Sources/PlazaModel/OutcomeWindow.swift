@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+
+/// The last outcomes of one session's calls at one machine, so that a call sent again is answered again and never
+/// applied twice (I15).
+///
+/// Holds at most `limit` outcomes, for `lifetime` after the last one. A counter at or below one that was let go is
+/// refused: it can no longer be told whether it was applied.
+package struct OutcomeWindow: Hashable, Sendable, Codable {
+    /// The most calls that one session may have open in a live, and so the outcomes worth keeping.
+    package static let limit = 16
+    /// How long a retry can still be told from a new call.
+    package static let lifetime = Milliseconds.seconds(60)
+
+    /// What is known of a call.
+    package enum Entry: Hashable, Sendable, Codable {
+        /// It was decided here.
+        case answered(Outcome, seen: Seen?)
+        /// It was passed on to another machine, which decides and answers.
+        case passedOn
+    }
+
+    /// What to do with a call.
+    package enum Verdict: Hashable, Sendable {
+        case fresh
+        case repeated(Entry)
+        case forgotten
+    }
+
+    package struct Kept: Hashable, Sendable, Codable {
+        package var counter: Int64
+        package var entry: Entry
+    }
+
+    /// In the order in which the calls were decided.
+    package private(set) var kept: [Kept] = []
+    /// The highest counter that was let go.
+    package private(set) var floor: Int64 = .min
+    /// When the window may go.
+    package private(set) var expiresAt: Timestamp
+
+    /// An empty window.
+    package init(at now: Timestamp) { self.expiresAt = now + Self.lifetime }
+
+    /// Tells whether the call `counter` is new.
+    package func verdict(on counter: Int64) -> Verdict {
+        if let known = self.kept.first(where: { $0.counter == counter }) { return .repeated(known.entry) }
+        return counter <= self.floor ? .forgotten : .fresh
+    }
+
+    /// Keeps what became of the call `counter`.
+    package mutating func record(_ counter: Int64, _ entry: Entry, at now: Timestamp) {
+        self.kept.append(Kept(counter: counter, entry: entry))
+        if self.kept.count > Self.limit { self.floor = max(self.floor, self.kept.removeFirst().counter) }
+        self.expiresAt = now + Self.lifetime
+    }
+}

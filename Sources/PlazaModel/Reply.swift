@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+
+/// What a successful call gives.
+package enum CallResult: Hashable, Sendable, Codable {
+    case done
+    /// The live as it is after a create or an update.
+    case live(LiveInfo, epoch: Int64)
+    /// A join: the ticket, and the feed's epoch. `confirmed` is false while Redis is away.
+    case joined(ticket: Ticket, epoch: Int64, confirmed: Bool)
+    case audience(AudiencePage)
+    /// The message's place in the feed.
+    case sent(FeedPosition)
+    /// A code for each live that was asked (reference 8, TUIConnectionCode; reference 10, TUIBattleCode).
+    case coHost([LiveCode])
+    case battle(BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
+    /// The seat that was taken, or none when the application waits for an answer.
+    case seat(index: Int?)
+    /// A code for each live's score update.
+    case scores([LiveCode])
+}
+
+/// A result for one of several lives of a call.
+package struct LiveCode: Hashable, Sendable, Codable {
+    package var live: LiveID
+    package var code: Int
+
+    package init(live: LiveID, code: Int) {
+        self.live = live
+        self.code = code
+    }
+}
+
+/// Part of a live's audience list, in the order of joining.
+package struct AudiencePage: Hashable, Sendable, Codable {
+    package var members: [AudienceMember]
+    /// Where the next page begins; empty: there is none.
+    package var cursor: String
+    /// Users in the live.
+    package var count: Int
+
+    package init(members: [AudienceMember], cursor: String, count: Int) {
+        self.members = members
+        self.cursor = cursor
+        self.count = count
+    }
+}
+
+/// A viewer as the audience list shows it.
+package struct AudienceMember: Hashable, Sendable, Codable {
+    package var user: UserInfo
+    package var joinedAt: Timestamp
+
+    package init(user: UserInfo, joinedAt: Timestamp) {
+        self.user = user
+        self.joinedAt = joinedAt
+    }
+}
+
+/// How a call came out.
+package enum Outcome: Hashable, Sendable, Codable {
+    case success(CallResult)
+    case failure(ReplyError)
+}
+
+/// What a reader must have seen before the reply is shown, so that a client reads what it wrote.
+package struct Seen: Hashable, Sendable, Codable {
+    /// Which topic's record of the live.
+    package enum Table: String, Hashable, Sendable, Codable {
+        case rooms
+        case stages
+    }
+    package var table: Table
+    package var live: LiveID
+    package var revision: Int64
+
+    package init(_ table: Table, _ live: LiveID, revision: Int64) {
+        self.table = table
+        self.live = live
+        self.revision = revision
+    }
+}
+
+/// The answer to a call, addressed to the gateway that asked.
+package struct Reply: Hashable, Sendable, Codable {
+    package var v = 1
+    package var to: GatewayID
+    package var app: AppID
+    package var request: RequestID
+    package var outcome: Outcome
+    package var seen: Seen?
+
+    package init(to caller: Caller, app: AppID, _ outcome: Outcome, seen: Seen? = nil) {
+        self.to = caller.replyTo
+        self.app = app
+        self.request = caller.request
+        self.outcome = outcome
+        self.seen = seen
+    }
+}
