@@ -28,11 +28,11 @@ extension Effect {
     package static func directory(_ input: DirectoryInput) -> Effect { .directory(input, key: input.keyText) }
     /// A success for `caller`.
     package static func success(_ result: CallResult, to caller: Caller, app: AppID, seen: Seen? = nil) -> Effect {
-        .reply(Reply(to: caller, app: app, .success(result), seen: seen))
+        .reply(Reply(to: caller, app: app, .success(result: result), seen: seen))
     }
     /// A refusal for `caller`.
     package static func failure(_ code: ReplyCode, _ message: String, to caller: Caller, app: AppID) -> Effect {
-        .reply(Reply(to: caller, app: app, .failure(ReplyError(code, message))))
+        .reply(Reply(to: caller, app: app, .failure(error: ReplyError(code, message))))
     }
 }
 

@@ -26,17 +26,17 @@ package enum FeedClass: Int, Hashable, Comparable, Sendable, Codable, CaseIterab
 package enum FeedContent: Hashable, Sendable, Codable {
     case text(sender: UserInfo, text: String, extensionInfo: [String: String]?)
     case custom(sender: UserInfo, businessID: String, data: String)
-    case audienceJoined(UserInfo)
-    case audienceLeft(UserInfo)
+    case audienceJoined(user: UserInfo)
+    case audienceLeft(user: UserInfo)
     /// The live's info as it is now.
-    case infoChanged(LiveInfo)
+    case infoChanged(info: LiveInfo)
     /// Keys that were set and keys that were removed.
     case metadataChanged(set: [String: String], removed: [String])
-    case adminSet(UserID)
-    case adminRevoked(UserID)
+    case adminSet(user: UserID)
+    case adminRevoked(user: UserID)
     /// The whole stage as it is now, and what led to it.
-    case stage(StageRecord, events: [StageEvent])
-    case liveEnded(LiveEndReason)
+    case stage(record: StageRecord, events: [StageEvent])
+    case liveEnded(reason: LiveEndReason)
 
     /// Which class the item belongs to.
     package var feedClass: FeedClass {

@@ -15,22 +15,22 @@ package struct DirectoryInput: Hashable, Sendable, Codable {
 /// The directory's commands. Those with a caller are calls; the rest are its own second steps.
 package enum DirectoryCommand: Hashable, Sendable, Codable {
     /// First step of a create, keyed by the owner.
-    case create(LiveID, LiveChanges, owner: UserInfo, caller: Caller)
+    case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
     /// Second step, keyed by the live: the owner's claim stands.
-    case open(LiveID, LiveChanges, owner: UserInfo, caller: Caller)
+    case open(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
     /// Keyed by the owner: the live ended, or was refused in the second step; then the caller is answered.
     case release(owner: UserID, live: LiveID, thenReply: Reply?)
-    case updateInfo(LiveID, LiveChanges, caller: Caller)
-    case setMetadata(LiveID, [String: String], caller: Caller)
-    case deleteMetadata(LiveID, keys: [String], caller: Caller)
-    case setAdmin(LiveID, UserID, caller: Caller)
+    case updateInfo(live: LiveID, changes: LiveChanges, caller: Caller)
+    case setMetadata(live: LiveID, values: [String: String], caller: Caller)
+    case deleteMetadata(live: LiveID, keys: [String], caller: Caller)
+    case setAdmin(live: LiveID, user: UserID, caller: Caller)
     /// Presence vouches that the user is in the room.
-    case setAdminVouched(LiveID, UserID, caller: Caller)
-    case revokeAdmin(LiveID, UserID, caller: Caller)
-    case kick(LiveID, UserID, caller: Caller)
-    case end(LiveID, caller: Caller)
+    case setAdminVouched(live: LiveID, user: UserID, caller: Caller)
+    case revokeAdmin(live: LiveID, user: UserID, caller: Caller)
+    case kick(live: LiveID, user: UserID, caller: Caller)
+    case end(live: LiveID, caller: Caller)
     /// Presence tells the user's floor: the user's calls with a ticket below it are refused.
-    case floor(LiveID, UserID, Ticket)
+    case floor(live: LiveID, user: UserID, ticket: Ticket)
 }
 
 /// What presence's inbox carries, keyed by live.
@@ -85,17 +85,17 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case ended(epoch: Int64)
     case join(caller: Caller)
     case leave(caller: Caller)
-    case heartbeats([Beat])
+    case heartbeats(beats: [Beat])
     /// A gateway's answer to a new presence epoch: who is here (I5).
-    case assert([Presence])
+    case assert(members: [Presence])
     /// Authorised by the directory.
-    case kick(UserID, reason: KickReason, caller: Caller)
+    case kick(user: UserID, reason: KickReason, caller: Caller)
     /// Answers with a page of the list; an empty cursor begins it.
     case list(cursor: String, count: Int, caller: Caller)
     /// Sends the user back to the directory as a vouched admin-to-be, or answers that it is not a member.
-    case vouchAdmin(UserID, caller: Caller)
+    case vouchAdmin(user: UserID, caller: Caller)
     /// Seats or connections ask after a restart of presence whether the user is still here; unknown is a leave.
-    case confirm(UserID)
+    case confirm(user: UserID)
 }
 
 /// What the fan-out's inbox carries, keyed by live.
@@ -115,14 +115,14 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     /// The directory opened the live; the feed begins.
     case opened(epoch: Int64, owner: UserID)
     /// The directory ended it: `liveEnded` is the feed's last item (I1).
-    case ended(LiveEndReason)
+    case ended(reason: LiveEndReason)
     case sendText(text: String, extensionInfo: [String: String]?, caller: Caller)
     case sendCustom(businessID: String, data: String, caller: Caller)
     /// Directory, presence and stage tell what belongs into the feed: control items and tips.
-    case tell(FeedContent)
+    case tell(content: FeedContent)
     /// Room mute as the live's info has it, and who is spared by it.
     case rights(isMessageDisable: Bool, admins: [UserID])
-    case floor(UserID, Ticket)
+    case floor(user: UserID, ticket: Ticket)
 }
 
 /// What the seat machine's inbox carries, keyed by live.
@@ -147,28 +147,28 @@ package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
 /// The seat machine's commands. A seat index of -1 is any free unlocked seat, the lowest first.
 package enum SeatCommand: Hashable, Sendable, Codable {
     case opened(epoch: Int64, info: LiveInfo)
-    case infoChanged(LiveInfo)
+    case infoChanged(info: LiveInfo)
     case ended
     case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
     case cancelApplication(caller: Caller)
-    case acceptApplication(UserID, caller: Caller)
-    case rejectApplication(UserID, caller: Caller)
-    case invite(UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
-    case cancelInvitation(UserID, caller: Caller)
+    case acceptApplication(user: UserID, caller: Caller)
+    case rejectApplication(user: UserID, caller: Caller)
+    case invite(user: UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
+    case cancelInvitation(user: UserID, caller: Caller)
     case acceptInvitation(inviter: UserID, caller: Caller)
     case rejectInvitation(inviter: UserID, caller: Caller)
     case take(seatIndex: Int, caller: Caller)
     case leave(caller: Caller)
-    case kickOff(UserID, caller: Caller)
-    case move(UserID, to: Int, MoveSeatPolicy, caller: Caller)
-    case lock(seatIndex: Int, Bool, caller: Caller)
+    case kickOff(user: UserID, caller: Caller)
+    case move(user: UserID, to: Int, policy: MoveSeatPolicy, caller: Caller)
+    case lock(seatIndex: Int, isLocked: Bool, caller: Caller)
     /// Presence: the user's last session is gone (left, kicked, expired, unknown).
-    case userGone(UserID)
+    case userGone(user: UserID)
     /// Presence: a new presence epoch has settled; confirm the occupants.
     case confirmOccupants
-    case floor(UserID, Ticket)
+    case floor(user: UserID, ticket: Ticket)
     /// The connection machine tells this live's connection and battle, whole, with what led to it.
-    case connection(ConnectionView?, BattleView?, revision: Int64, events: [StageEvent])
+    case connection(view: ConnectionView?, battle: BattleView?, revision: Int64, events: [StageEvent])
 }
 
 /// What the connection machine's inbox carries, keyed by app.
@@ -202,13 +202,13 @@ package enum ScoreOperation: Int, Hashable, Sendable, Codable {
 
 /// The connection machine's commands.
 package enum ConnectionCommand: Hashable, Sendable, Codable {
-    case opened(LiveID, owner: UserInfo, isVoice: Bool)
-    case ended(LiveID)
+    case opened(live: LiveID, owner: UserInfo, isVoice: Bool)
+    case ended(live: LiveID)
     /// Presence: the user's last session in the live is gone; matters when it is the owner.
-    case userGone(LiveID, UserID)
+    case userGone(live: LiveID, user: UserID)
     /// Presence: a new presence epoch has settled in these lives' partition; confirm the owners on stage.
-    case confirmOwner(LiveID)
-    case floor(LiveID, UserID, Ticket)
+    case confirmOwner(live: LiveID)
+    case floor(live: LiveID, user: UserID, ticket: Ticket)
     case request(from: LiveID, to: [LiveID], timeoutSeconds: Int64, extensionInfo: String, caller: Caller)
     case cancelRequest(from: LiveID, to: [LiveID], caller: Caller)
     /// `inviter` is the live that asked; the caller owns `live`.
@@ -218,10 +218,10 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case requestBattle(
         from: LiveID, to: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
         extensionInfo: String, caller: Caller)
-    case cancelBattle(BattleID, live: LiveID, to: [LiveID], caller: Caller)
-    case acceptBattle(BattleID, live: LiveID, caller: Caller)
-    case rejectBattle(BattleID, live: LiveID, caller: Caller)
-    case exitBattle(BattleID, live: LiveID, caller: Caller)
+    case cancelBattle(battle: BattleID, live: LiveID, to: [LiveID], caller: Caller)
+    case acceptBattle(battle: BattleID, live: LiveID, caller: Caller)
+    case rejectBattle(battle: BattleID, live: LiveID, caller: Caller)
+    case exitBattle(battle: BattleID, live: LiveID, caller: Caller)
     /// By an app's server alone; each request id counts once (I14).
-    case updateScores(BattleID, ScoreOperation, [ScoreUpdate], caller: Caller)
+    case updateScores(battle: BattleID, operation: ScoreOperation, scores: [ScoreUpdate], caller: Caller)
 }

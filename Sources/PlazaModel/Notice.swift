@@ -39,13 +39,14 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     case coHostRequestTimedOut(inviter: LiveID, invitee: LiveID)
     // Battles, to owners (reference 10).
     case battleRequestReceived(
-        BattleID, inviter: ConnectionMember, expiresAt: Timestamp, durationSeconds: Int64, extensionInfo: String)
-    case battleRequestCancelled(BattleID, inviter: LiveID, invitee: LiveID)
-    case battleRequestAccepted(BattleID, invitee: ConnectionMember)
-    case battleRequestRejected(BattleID, invitee: ConnectionMember)
-    case battleRequestTimedOut(BattleID, inviter: LiveID, invitee: LiveID)
+        battle: BattleID, inviter: ConnectionMember, expiresAt: Timestamp, durationSeconds: Int64, extensionInfo: String
+    )
+    case battleRequestCancelled(battle: BattleID, inviter: LiveID, invitee: LiveID)
+    case battleRequestAccepted(battle: BattleID, invitee: ConnectionMember)
+    case battleRequestRejected(battle: BattleID, invitee: ConnectionMember)
+    case battleRequestTimedOut(battle: BattleID, inviter: LiveID, invitee: LiveID)
     /// Nobody accepted; the battle never started.
-    case battleNotStarted(BattleID)
+    case battleNotStarted(battle: BattleID)
 }
 
 /// A message for one user, about one live.

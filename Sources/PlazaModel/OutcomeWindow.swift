@@ -15,7 +15,7 @@ package struct OutcomeWindow: Hashable, Sendable, Codable {
     /// What is known of a call.
     package enum Entry: Hashable, Sendable, Codable {
         /// It was decided here.
-        case answered(Outcome, seen: Seen?)
+        case answered(outcome: Outcome, seen: Seen?)
         /// It was passed on to another machine, which decides and answers.
         case passedOn
     }

@@ -5,19 +5,19 @@ package import CoreKit
 package enum CallResult: Hashable, Sendable, Codable {
     case done
     /// The live as it is after a create or an update.
-    case live(LiveInfo, epoch: Int64)
+    case live(info: LiveInfo, epoch: Int64)
     /// A join: the ticket, and the feed's epoch. `confirmed` is false while Redis is away.
     case joined(ticket: Ticket, epoch: Int64, confirmed: Bool)
-    case audience(AudiencePage)
+    case audience(page: AudiencePage)
     /// The message's place in the feed.
-    case sent(FeedPosition)
+    case sent(position: FeedPosition)
     /// A code for each live that was asked (reference 8, TUIConnectionCode; reference 10, TUIBattleCode).
-    case coHost([LiveCode])
-    case battle(BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
+    case coHost(codes: [LiveCode])
+    case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
     /// The seat that was taken, or none when the application waits for an answer.
     case seat(index: Int?)
     /// A code for each live's score update.
-    case scores([LiveCode])
+    case scores(codes: [LiveCode])
 }
 
 /// A result for one of several lives of a call.
@@ -59,8 +59,8 @@ package struct AudienceMember: Hashable, Sendable, Codable {
 
 /// How a call came out.
 package enum Outcome: Hashable, Sendable, Codable {
-    case success(CallResult)
-    case failure(ReplyError)
+    case success(result: CallResult)
+    case failure(error: ReplyError)
 }
 
 /// What a reader must have seen before the reply is shown, so that a client reads what it wrote.
