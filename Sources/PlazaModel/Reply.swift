@@ -18,6 +18,71 @@ package enum CallResult: Hashable, Sendable, Codable {
     case seat(index: Int?)
     /// A code for each live's score update.
     case scores(codes: [LiveCode])
+    // From a gateway's memory.
+    case loggedIn(session: SessionID, user: UserInfo, gateway: GatewayID, notices: String)
+    /// A resumed room: from here on the feed goes on; `replayed` is false when the client must take the snapshot.
+    case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
+    case lives(items: [LiveListEntry], cursor: String)
+    case room(details: LiveDetails)
+    case count(count: LiveCount)
+    case stage(record: StageRecord?)
+    case metadata(values: [String: String])
+}
+
+/// A live as lists show it.
+package struct LiveListEntry: Hashable, Sendable, Codable {
+    package var info: LiveInfo
+    /// Users in the live now.
+    package var audienceCount: Int
+    /// All entries so far; lists are ordered by it, most first.
+    package var totalViewerCount: Int
+
+    package init(info: LiveInfo, audienceCount: Int, totalViewerCount: Int) {
+        self.info = info
+        self.audienceCount = audienceCount
+        self.totalViewerCount = totalViewerCount
+    }
+}
+
+/// All that a gateway knows of a live: what a newcomer, or a client that cannot resume, begins from.
+package struct LiveDetails: Hashable, Sendable, Codable {
+    package var info: LiveInfo
+    package var epoch: Int64
+    package var audience: LiveCount
+    package var stage: StageRecord?
+
+    package init(info: LiveInfo, epoch: Int64, audience: LiveCount, stage: StageRecord?) {
+        self.info = info
+        self.epoch = epoch
+        self.audience = audience
+        self.stage = stage
+    }
+}
+
+/// A live's count with its freshness.
+package struct LiveCount: Hashable, Sendable, Codable {
+    package var live: LiveID
+    package var count: Int
+    package var totalViewers: Int
+    /// Presence cannot vouch for the count just now.
+    package var stale: Bool
+    /// The broker's time of the count.
+    package var at: Timestamp
+
+    package init(live: LiveID, count: Int, totalViewers: Int, stale: Bool, at: Timestamp) {
+        self.live = live
+        self.count = count
+        self.totalViewers = totalViewers
+        self.stale = stale
+        self.at = at
+    }
+
+    /// The part of a record that clients get.
+    package init(_ record: CountRecord) {
+        self.init(
+            live: record.live, count: record.count, totalViewers: record.totalViewers, stale: record.stale,
+            at: record.at)
+    }
 }
 
 /// A result for one of several lives of a call.

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+private struct TextParams: Decodable {
+    var live: String
+    var text: String
+    var extensionInfo: [String: String]?
+}
+
+private struct CustomParams: Decodable {
+    var live: String
+    var businessID: String
+    var data: String
+}
+
+private struct SeatParams: Decodable {
+    var live: String
+    var user: String?
+    var seatIndex: Int?
+    var timeout: Int64?
+    var extraInfo: String?
+    var policy: Int?
+    var locked: Bool?
+}
+
+private struct CoHostParams: Decodable {
+    var live: String
+    var to: [String]?
+    var inviter: String?
+    var timeout: Int64?
+    var extensionInfo: String?
+}
+
+private struct BattleParams: Decodable {
+    var live: String
+    var battle: String?
+    var to: [String]?
+    var duration: Int64?
+    var needResponse: Bool?
+    var timeout: Int64?
+    var extensionInfo: String?
+}
+
+private struct ScoreParams: Decodable {
+    var battle: String
+    /// 1 adds, 2 overwrites.
+    var operation: Int?
+    var scores: [ScoreUpdate]
+}
+
+/// `barrage.*`, `stage.*`, `seat.*`, `cohost.*` and `battle.*`: what happens in a room.
+extension CallParser {
+    func barrage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        let key: LiveKey
+        let command: BarrageCommand
+        switch name {
+        case "sendText":
+            let params = try frame.params(TextParams.self)
+            key = try self.key(params.live)
+            command = .sendText(text: params.text, extensionInfo: params.extensionInfo, caller: self.caller)
+        case "sendCustom":
+            let params = try frame.params(CustomParams.self)
+            key = try self.key(params.live)
+            command = .sendCustom(businessID: params.businessID, data: params.data, caller: self.caller)
+        default: throw Self.unknown(frame.method)
+        }
+        return .forward(.barrage(BarrageInput(key, command)), inRoom: self.room(key.live))
+    }
+
+    func stage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        guard name == "get" else { throw Self.unknown(frame.method) }
+        return .stage(try self.key(frame.params(SeatParams.self).live).live)
+    }
+
+    func seat(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        let params = try frame.params(SeatParams.self)
+        let key = try self.key(params.live)
+        func user() throws(ReplyError) -> UserID {
+            guard let user = params.user else { throw ReplyError(.badParameter, "params.user is missing") }
+            return try self.user(user)
+        }
+        func seat() throws(ReplyError) -> Int {
+            guard let index = params.seatIndex else { throw ReplyError(.badParameter, "params.seatIndex is missing") }
+            return index
+        }
+        let command: SeatCommand
+        switch name {
+        case "apply":
+            command = .apply(
+                seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
+                extraInfo: try self.extra(params.extraInfo), caller: self.caller)
+        case "cancelApplication": command = .cancelApplication(caller: self.caller)
+        case "acceptApplication": command = .acceptApplication(user: try user(), caller: self.caller)
+        case "rejectApplication": command = .rejectApplication(user: try user(), caller: self.caller)
+        case "invite":
+            command = .invite(
+                user: try user(), seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
+                extraInfo: try self.extra(params.extraInfo), caller: self.caller)
+        case "cancelInvitation": command = .cancelInvitation(user: try user(), caller: self.caller)
+        case "acceptInvitation": command = .acceptInvitation(inviter: try user(), caller: self.caller)
+        case "rejectInvitation": command = .rejectInvitation(inviter: try user(), caller: self.caller)
+        case "take": command = .take(seatIndex: try seat(), caller: self.caller)
+        case "leave": command = .leave(caller: self.caller)
+        case "kick": command = .kickOff(user: try user(), caller: self.caller)
+        case "move":
+            guard let policy = MoveSeatPolicy(rawValue: params.policy ?? 0) else {
+                throw ReplyError(.badParameter, "policy is \(params.policy ?? 0); 0, 1 and 2 are possible")
+            }
+            command = .move(
+                user: try params.user == nil ? self.caller.userID : user(), to: try seat(), policy: policy,
+                caller: self.caller)
+        case "lock":
+            command = .lock(seatIndex: try seat(), isLocked: params.locked ?? true, caller: self.caller)
+        default: throw Self.unknown(frame.method)
+        }
+        return .forward(.seat(SeatInput(key, command)), inRoom: self.room(key.live))
+    }
+
+    func coHost(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        let params = try frame.params(CoHostParams.self)
+        let live = try self.key(params.live).live
+        func inviter() throws(ReplyError) -> LiveID {
+            guard let inviter = params.inviter else { throw ReplyError(.badParameter, "params.inviter is missing") }
+            return try self.key(inviter).live
+        }
+        let command: ConnectionCommand
+        switch name {
+        case "request":
+            command = .request(
+                from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
+                timeoutSeconds: try self.timeout(params.timeout),
+                extensionInfo: try self.extra(params.extensionInfo), caller: self.caller)
+        case "cancel":
+            command = .cancelRequest(
+                from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets), caller: self.caller)
+        case "accept": command = .accept(live: live, inviter: try inviter(), caller: self.caller)
+        case "reject": command = .reject(live: live, inviter: try inviter(), caller: self.caller)
+        case "exit": command = .exit(live: live, caller: self.caller)
+        default: throw Self.unknown(frame.method)
+        }
+        return .forward(.connection(ConnectionInput(app: self.app, command)), inRoom: self.room(live))
+    }
+
+    func battle(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        if name == "score" { return try self.score(frame) }
+        let params = try frame.params(BattleParams.self)
+        let live = try self.key(params.live).live
+        func battle() throws(ReplyError) -> BattleID {
+            guard let battle = params.battle, TextRule.isWord(battle, maxBytes: 64) else {
+                throw ReplyError(.badParameter, "params.battle is missing or not a battle's id")
+            }
+            return BattleID(battle)
+        }
+        let command: ConnectionCommand
+        switch name {
+        case "request":
+            command = .requestBattle(
+                from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
+                durationSeconds: params.duration ?? 0, needResponse: params.needResponse ?? false,
+                timeoutSeconds: try self.timeout(params.timeout == 0 ? nil : params.timeout),
+                extensionInfo: try self.extra(params.extensionInfo), caller: self.caller)
+        case "cancel":
+            command = .cancelBattle(
+                battle: try battle(), live: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
+                caller: self.caller)
+        case "accept": command = .acceptBattle(battle: try battle(), live: live, caller: self.caller)
+        case "reject": command = .rejectBattle(battle: try battle(), live: live, caller: self.caller)
+        case "exit": command = .exitBattle(battle: try battle(), live: live, caller: self.caller)
+        default: throw Self.unknown(frame.method)
+        }
+        return .forward(.connection(ConnectionInput(app: self.app, command)), inRoom: self.room(live))
+    }
+
+    private func score(_ frame: ClientFrame) throws(ReplyError) -> ParsedCall {
+        let params = try frame.params(ScoreParams.self)
+        guard let operation = ScoreOperation(rawValue: params.operation ?? 1) else {
+            throw ReplyError(.badParameter, "operation is \(params.operation ?? 1); 1 adds, 2 overwrites")
+        }
+        guard TextRule.isWord(params.battle, maxBytes: 64), (1...Limits.coHostLives).contains(params.scores.count)
+        else {
+            throw ReplyError(.badParameter, "battle names a battle, scores 1 to \(Limits.coHostLives) lives")
+        }
+        let command = ConnectionCommand.updateScores(
+            battle: BattleID(params.battle), operation: operation, scores: params.scores, caller: self.caller)
+        return .forward(.connection(ConnectionInput(app: self.app, command)), inRoom: nil)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// What a call asks for, once its parameters are read.
+package enum ParsedCall: Hashable, Sendable {
+    case login(LoginParams)
+    case ping
+    // Answered from the gateway's memory.
+    case list(cursor: String, count: Int, category: Int?)
+    case get(LiveID)
+    case count(LiveID)
+    case stage(LiveID)
+    case metadata(LiveID, keys: [String])
+    // A machine's: the message for its inbox. `live` is the room that the caller must be in, if any.
+    case join(LiveID, Effect)
+    case leave(LiveID, Effect)
+    case forward(Effect, inRoom: LiveID?)
+}
+
+/// Turns methods and parameters into what they ask for. All checks here are of form; what is allowed is decided by the
+/// machine that the message goes to.
+package struct CallParser: Sendable {
+    package let app: AppID
+    /// The caller with its session, request id and ticket.
+    package let caller: Caller
+
+    package init(app: AppID, caller: Caller) {
+        self.app = app
+        self.caller = caller
+    }
+
+    /// Reads one call.
+    ///
+    /// - Throws: `unknownMethod`, or `badParameter` / `badRoomID` that names the field.
+    package func parse(_ frame: ClientFrame) throws(ReplyError) -> ParsedCall {
+        let parts = frame.method.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else {
+            switch frame.method {
+            case "login": return .login(try frame.params())
+            case "ping": return .ping
+            default: throw Self.unknown(frame.method)
+            }
+        }
+        switch parts[0] {
+        case "live": return try self.live(frame, parts[1])
+        case "metadata": return try self.metadata(frame, parts[1])
+        case "admin": return try self.admin(frame, parts[1])
+        case "audience": return try self.audience(frame, parts[1])
+        case "barrage": return try self.barrage(frame, parts[1])
+        case "stage": return try self.stage(frame, parts[1])
+        case "seat": return try self.seat(frame, parts[1])
+        case "cohost": return try self.coHost(frame, parts[1])
+        case "battle": return try self.battle(frame, parts[1])
+        default: throw Self.unknown(frame.method)
+        }
+    }
+
+    static func unknown(_ method: String) -> ReplyError {
+        ReplyError(.unknownMethod, "there is no method \"\(String(method.prefix(64)))\"")
+    }
+
+    func key(_ text: String) throws(ReplyError) -> LiveKey {
+        guard let live = LiveID(checking: text) else {
+            throw ReplyError(.badRoomID, "a live's id is 1 to 48 printable ASCII characters without blanks and slashes")
+        }
+        return LiveKey(self.app, live)
+    }
+
+    func lives(_ texts: [String], most: Int) throws(ReplyError) -> [LiveID] {
+        guard (1...most).contains(texts.count) else {
+            throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(most) are possible")
+        }
+        var lives: [LiveID] = []
+        for text in texts { lives.append(try self.key(text).live) }
+        return lives
+    }
+
+    func user(_ text: String) throws(ReplyError) -> UserID {
+        guard let user = UserID(checking: text) else {
+            throw ReplyError(.badParameter, "a user's id is 1 to 32 letters, digits, hyphens or underscores")
+        }
+        return user
+    }
+
+    func timeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
+        let seconds = seconds ?? Limits.defaultRequestTimeoutSeconds
+        guard Limits.requestTimeoutSeconds.contains(seconds) else {
+            throw ReplyError(
+                .badParameter,
+                "timeout is \(seconds); \(Limits.requestTimeoutSeconds.lowerBound) to "
+                    + "\(Limits.requestTimeoutSeconds.upperBound) seconds are possible")
+        }
+        return seconds
+    }
+
+    func extra(_ text: String?) throws(ReplyError) -> String {
+        let text = text ?? ""
+        guard text.utf8.count <= Limits.extraInfoBytes else {
+            throw ReplyError(.badParameter, "extraInfo is over \(Limits.extraInfoBytes) bytes")
+        }
+        return text
+    }
+}
