@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package import EventLoop
+
+/// Makes frames.
+///
+/// A server's frame is made once and then shared by all its receivers.
+package enum FrameEncoder {
+    /// How long the header of a frame is.
+    package static func headerCount(payloadCount: Int, isMasked: Bool) -> Int {
+        (payloadCount < 126 ? 2 : payloadCount <= 0xFFFF ? 4 : 10) + (isMasked ? 4 : 0)
+    }
+
+    /// Makes a server's frame whose payload `fill` writes, in as many parts as it likes.
+    ///
+    /// This is how items that exist already as bytes are spliced into one frame with a single copy.
+    /// - Parameters:
+    ///   - opcode: What it carries.
+    ///   - isFinal: Whether it ends its message.
+    ///   - payloadCount: How many bytes `fill` writes.
+    ///   - fill: Writes the payload.
+    /// - Returns: Header and payload.
+    /// - Throws: What `fill` throws.
+    /// - Precondition: `fill` writes exactly `payloadCount` bytes.
+    package static func frame<E: Error>(
+        _ opcode: Opcode, isFinal: Bool = true, payloadCount: Int,
+        _ fill: (inout OutputSpan<UInt8>) throws(E) -> Void
+    ) throws(E) -> SharedBytes {
+        let headerCount = Self.headerCount(payloadCount: payloadCount, isMasked: false)
+        return try SharedBytes(capacity: headerCount + payloadCount) { (output: inout OutputSpan<UInt8>) throws(E) in
+            Self.appendHeader(opcode, isFinal: isFinal, payloadCount: payloadCount, maskBit: 0, to: &output)
+            try fill(&output)
+            precondition(output.count == headerCount + payloadCount, "payload of \(output.count - headerCount) bytes")
+        }
+    }
+
+    /// Makes a server's frame of these bytes.
+    package static func frame(_ opcode: Opcode, isFinal: Bool = true, _ payload: Span<UInt8>) -> SharedBytes {
+        Self.frame(opcode, isFinal: isFinal, payloadCount: payload.count) { output in
+            output.append(contentsOf: payload)
+        }
+    }
+
+    /// Makes a server's text frame.
+    ///
+    /// The bytes must be UTF-8.
+    package static func text(_ payload: Span<UInt8>) -> SharedBytes { Self.frame(.text, payload) }
+
+    /// Makes a server's text frame.
+    package static func text(_ payload: String) -> SharedBytes { Self.frame(.text, Array(payload.utf8).span) }
+
+    /// Makes a server's text frame of several parts, one after the other.
+    ///
+    /// Together they must be UTF-8.
+    package static func text(joining parts: [SharedBytes]) -> SharedBytes {
+        Self.frame(.text, payloadCount: parts.reduce(0) { $0 + $1.count }) { output in
+            for part in parts { output.append(contentsOf: part) }
+        }
+    }
+
+    /// Makes a client's frame.
+    ///
+    /// - Parameters:
+    ///   - opcode: What it carries.
+    ///   - isFinal: Whether it ends its message.
+    ///   - payload: The bytes before masking.
+    ///   - mask: New random bytes for each frame, that no one can foresee (RFC 6455, section 10.3).
+    /// - Returns: Header and masked payload.
+    package static func maskedFrame(
+        _ opcode: Opcode, isFinal: Bool = true, _ payload: Span<UInt8>, mask: Mask
+    ) -> SharedBytes {
+        let headerCount = Self.headerCount(payloadCount: payload.count, isMasked: true)
+        return SharedBytes(capacity: headerCount + payload.count) { output in
+            Self.appendHeader(opcode, isFinal: isFinal, payloadCount: payload.count, maskBit: 0x80, to: &output)
+            let bytes = mask.bytes
+            output.append(bytes.0)
+            output.append(bytes.1)
+            output.append(bytes.2)
+            output.append(bytes.3)
+            output.append(contentsOf: payload)
+            var mask = mask
+            var written = output.mutableSpan
+            mask.apply(to: &written, headerCount..<headerCount + payload.count)
+        }
+    }
+
+    /// The payload of a close frame: nothing for no code; a reason is cut to what fits, at a character's end.
+    package static func closePayload(_ code: CloseCode?, reason: String) -> [UInt8] {
+        guard let code, code.isAllowedOnWire else { return [] }
+        var payload = [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)]
+        for character in reason.unicodeScalars {
+            let bytes = UTF8.encode(character) ?? UTF8.encodedReplacementCharacter
+            if payload.count + bytes.count > 125 { break }
+            payload.append(contentsOf: bytes)
+        }
+        return payload
+    }
+
+    private static func appendHeader(
+        _ opcode: Opcode, isFinal: Bool, payloadCount: Int, maskBit: UInt8, to output: inout OutputSpan<UInt8>
+    ) {
+        output.append((isFinal ? 0x80 : 0) | opcode.rawValue)
+        switch payloadCount {
+        case ..<126: output.append(maskBit | UInt8(payloadCount))
+        case ...0xFFFF:
+            output.append(maskBit | 126)
+            output.append(UInt8(payloadCount >> 8))
+            output.append(UInt8(payloadCount & 0xFF))
+        default:
+            output.append(maskBit | 127)
+            for shift in stride(from: 56, through: 0, by: -8) {
+                output.append(UInt8(truncatingIfNeeded: payloadCount >> shift))
+            }
+        }
+    }
+}
