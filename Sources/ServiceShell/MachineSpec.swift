@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Observability
+package import PlazaModel
+
+/// Which guarantees the broker gives.
+package enum KafkaMode: String, CaseIterable, Sendable {
+    /// A real Kafka: everything commits in transactions.
+    case full
+    /// The in-memory broker: at least once after a crash, and nothing is kept.
+    case embedded
+}
+
+/// What a processor is made with.
+package struct ProcessorContext: Sendable {
+    package let partition: Int
+    package let log: Log
+    package let metrics: MetricsRegistry
+}
+
+/// One machine of a service: its topics, and what decides.
+package struct MachineSpec: Sendable {
+    /// The machine's name: of its consumer group, its thread and its metrics.
+    package let name: String
+    package let inbox: PlazaTopic
+    package let state: PlazaTopic
+    /// The compacted public topics that the machine writes.
+    package let facts: [PlazaTopic]
+    /// Makes the processor of a partition, on the shell's thread.
+    package let makeProcessor: @Sendable (ProcessorContext) -> any PartitionProcessor
+
+    package init(
+        name: String, inbox: PlazaTopic, state: PlazaTopic, facts: [PlazaTopic] = [],
+        makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor
+    ) {
+        self.name = name
+        self.inbox = inbox
+        self.state = state
+        self.facts = facts
+        self.makeProcessor = makeProcessor
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Observability
+
+/// What a machine's shell counts.
+struct ShellMetrics {
+    let recordsIn: Counter
+    let recordsOut: Counter
+    let replies: Counter
+    let lostReplies: Counter
+    let committed: Counter
+    let aborted: Counter
+    let batches: Timing
+    let restore: Timing
+    let partitions: Gauge
+    let rows: Gauge
+
+    init(_ registry: MetricsRegistry, machine: String) {
+        func labels(_ more: [String: String] = [:]) -> [String: String] {
+            more.merging(["machine": machine]) { first, _ in first }
+        }
+        let names = MetricNames.Shell.self
+        self.recordsIn = registry.counter(names.recordsIn, help: "Inbox records decided.", labels: labels())
+        self.recordsOut = registry.counter(names.recordsOut, help: "Records written in batches.", labels: labels())
+        self.replies = registry.counter(
+            names.replies, help: "Replies, by what became of them.", labels: labels(["fate": "sent"]))
+        self.lostReplies = registry.counter(
+            names.replies, help: "Replies, by what became of them.", labels: labels(["fate": "lost"]))
+        self.committed = registry.counter(
+            names.transactions, help: "Batches, by outcome.", labels: labels(["outcome": "committed"]))
+        self.aborted = registry.counter(
+            names.transactions, help: "Batches, by outcome.", labels: labels(["outcome": "aborted"]))
+        self.batches = registry.timing(names.batch, help: "Time from a batch's poll to its commit.", labels: labels())
+        self.restore = registry.timing(names.restore, help: "Time to restore and take partitions.", labels: labels())
+        self.partitions = registry.gauge(names.partitions, help: "Partitions owned.", labels: labels())
+        self.rows = registry.gauge(names.rows, help: "Rows held.", labels: labels())
+    }
+
+    /// A batch was committed.
+    func batch(records: Int, written: Int, replies: Int, milliseconds: Int64, rows: Int) {
+        self.recordsIn.add(records)
+        self.recordsOut.add(written)
+        self.replies.add(replies)
+        self.committed.add()
+        self.batches.record(milliseconds: Int(milliseconds))
+        self.rows.set(rows)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// The plain idempotent producer beside the transactions: replies after their commit, and the owner's ticks.
+///
+/// Replies are outside the transaction on purpose: an open transaction of a stopped instance would hold back every
+/// reader of the partitions that it wrote. A reply lost in a crash is asked for again with the same request id.
+final class SideProducer {
+    /// The key of a tick; no app's name begins so.
+    static let tickKey = Array("#tick".utf8)
+    private static let tickValue = Array("{}".utf8)
+
+    private let producer: KafkaProducer
+    private let partitions: Int
+    private let lost: Counter
+
+    init(_ settings: KafkaSettings, partitions: Int, lost: Counter) throws(KafkaError) {
+        self.partitions = partitions
+        self.lost = lost
+        self.producer = try KafkaProducer(settings) { delivery in
+            if delivery.error != nil { lost.add() }
+        }
+    }
+
+    /// Sends what a committed batch answers; what cannot be queued is asked for again by its gateway.
+    func send(_ replies: [BatchOutput.Item]) {
+        for reply in replies {
+            do {
+                try self.producer.send(reply.record.outgoing(partitions: self.partitions, trace: reply.trace))
+            } catch {
+                self.lost.add()
+            }
+        }
+    }
+
+    /// Writes a tick and waits for its offset: the owner's generation.
+    func tickAndWait(_ inbox: PlazaTopic, _ partition: Int32) throws(KafkaError) -> Int64 {
+        try self.producer.sendAndWait(Self.tick(inbox, partition), timeoutMilliseconds: 5000)
+    }
+
+    /// Writes a tick; one that is lost is followed by the next.
+    func tick(_ inbox: PlazaTopic, _ partition: Int32) {
+        try? self.producer.send(Self.tick(inbox, partition))
+    }
+
+    func close() {
+        try? self.producer.flush(timeoutMilliseconds: 500)
+        self.producer.close(timeoutMilliseconds: 500)
+    }
+
+    private static func tick(_ inbox: PlazaTopic, _ partition: Int32) -> OutgoingRecord {
+        OutgoingRecord(
+            topic: inbox.rawValue, partition: partition, key: Self.tickKey, value: Self.tickValue, headers: [])
+    }
+}

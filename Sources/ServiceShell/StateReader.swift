@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KafkaClient
+internal import PlazaModel
+
+/// Reads compacted partitions from their beginning to their end, as it was when the reading began.
+///
+/// Two handles: the end is asked for without regard to transactions, the records are read committed. So the last owner's
+/// open transaction is waited for: the reading ends only once the reader stands at or behind that end, which it cannot
+/// pass while a transaction is open. It never goes by a record's offset: aborted records and markers lie at the end.
+final class StateReader {
+    private let reader: KafkaConsumer
+    private let ends: KafkaConsumer
+
+    /// - Parameter fetchWaitMilliseconds: how long the broker holds back an empty answer.
+    init(_ settings: KafkaSettings, fetchWaitMilliseconds: Int) throws(KafkaError) {
+        self.reader = try KafkaConsumer(
+            settings, isolation: .committed, fetchWaitMilliseconds: fetchWaitMilliseconds)
+        self.ends = try KafkaConsumer(
+            settings, isolation: .uncommitted, fetchWaitMilliseconds: fetchWaitMilliseconds)
+    }
+
+    /// Makes both handles know the topics, which otherwise costs the first restore up to a second.
+    func warmUp(_ topics: [PlazaTopic]) throws(KafkaError) {
+        for topic in topics {
+            _ = try self.reader.topicMetadata(topic.rawValue, timeoutMilliseconds: 5000)
+            _ = try self.ends.topicMetadata(topic.rawValue, timeoutMilliseconds: 5000)
+        }
+    }
+
+    /// Reads all of `partitions`.
+    ///
+    /// - Parameters:
+    ///   - deadline: on `MonotonicClock`; after it `timedOut` is thrown.
+    ///   - record: gets each record, in order within its partition.
+    func read(
+        _ partitions: [TopicPartition], deadline: Int64, record: (IncomingRecord) -> Void
+    ) throws(KafkaError) {
+        var waiting: [TopicPartition: Int64] = [:]
+        for place in partitions {
+            let high = try self.ends.watermarks(of: place, timeoutMilliseconds: 2000).high
+            if high > 0 { waiting[place] = high }
+        }
+        guard !waiting.isEmpty else { return }
+        var starts: [TopicPartition: Int64] = [:]
+        for place in waiting.keys { starts[place] = LogicalOffset.beginning }
+        try self.reader.assign(starts)
+        defer { try? self.reader.unassign() }
+        var records: [IncomingRecord] = []
+        while !waiting.isEmpty {
+            let left = deadline - MonotonicClock.milliseconds
+            guard left > 0 else {
+                throw KafkaError(.timedOut, "the state of \(waiting.keys.sorted()) could not be read in time")
+            }
+            records.removeAll(keepingCapacity: true)
+            let outcome = try self.reader.poll(
+                max: 5000, timeoutMilliseconds: Int(min(left, 500)), into: &records)
+            for found in records { record(found) }
+            for (place, end) in outcome.ends {
+                if let wanted = waiting[place], end >= wanted { waiting[place] = nil }
+            }
+        }
+    }
+
+    func close() {
+        self.reader.close()
+        self.ends.close()
+    }
+}
