@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// The name of a row of the seat machine.
+package enum SeatKey: RowKey {
+    case stage(LiveKey)
+    case requests(LiveKey)
+    case floors(LiveKey)
+    case outcomes(LiveKey, SessionID)
+
+    package var text: String {
+        switch self {
+        case .stage(let live): "stage/\(live.text)"
+        case .requests(let live): "requests/\(live.text)"
+        case .floors(let live): "floors/\(live.text)"
+        case .outcomes(let live, let session): "outcomes/\(live.text)/\(session.text)"
+        }
+    }
+
+    package init?(text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 3 else { return nil }
+        let live = LiveKey(AppID(parts[1]), LiveID(parts[2]))
+        switch (parts[0], parts.count) {
+        case ("stage", 3): self = .stage(live)
+        case ("requests", 3): self = .requests(live)
+        case ("floors", 3): self = .floors(live)
+        case ("outcomes", 4): self = .outcomes(live, SessionID(parts[3]))
+        default: return nil
+        }
+    }
+
+    package static func < (a: SeatKey, b: SeatKey) -> Bool { a.order < b.order }
+
+    private var order: (Int, AppID, LiveID, SessionID) {
+        switch self {
+        case .stage(let key): (0, key.app, key.live, "")
+        case .requests(let key): (1, key.app, key.live, "")
+        case .floors(let key): (2, key.app, key.live, "")
+        case .outcomes(let key, let session): (3, key.app, key.live, session)
+        }
+    }
+}
+
+/// One keyed piece of the seat machine's state.
+package enum SeatRow: JournalRow, Codable {
+    case stage(stage: SeatStage)
+    case requests(requests: SeatRequests)
+    case floors(floors: Floors)
+    case outcomes(outcomes: OutcomeWindow)
+
+    package var due: Timestamp? {
+        switch self {
+        case .stage(let stage): stage.goneAt
+        case .requests(let requests): requests.due
+        case .floors: nil
+        case .outcomes(let window): window.expiresAt
+        }
+    }
+}
+
+extension Journal where Key == SeatKey, Row == SeatRow {
+    func stage(_ key: LiveKey) -> SeatStage? {
+        if case .stage(let stage)? = self[.stage(key)] { stage } else { nil }
+    }
+
+    func requests(_ key: LiveKey) -> SeatRequests {
+        if case .requests(let requests)? = self[.requests(key)] { requests } else { SeatRequests() }
+    }
+
+    func floors(_ key: LiveKey) -> Floors {
+        if case .floors(let floors)? = self[.floors(key)] { floors } else { Floors() }
+    }
+
+    func outcomes(_ key: LiveKey, _ session: SessionID) -> OutcomeWindow? {
+        if case .outcomes(let window)? = self[.outcomes(key, session)] { window } else { nil }
+    }
+}

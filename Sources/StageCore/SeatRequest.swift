@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// An open question about a seat: a guest applied, or a host invited.
+///
+/// It ends exactly once (I13): accepted, rejected, cancelled, timed out, or void because the guest sits or is gone.
+package struct SeatRequest: Equatable, Sendable, Codable {
+    /// Who asked whom.
+    package enum Kind: Equatable, Sendable, Codable {
+        /// The guest asks the hosts.
+        case application
+        /// The host asks the guest.
+        case invitation(host: UserInfo)
+    }
+
+    package var kind: Kind
+    /// Who would sit; an invited guest is known by its id alone.
+    package var guest: UserInfo
+    /// The seat in question; -1: any.
+    package var seatIndex: Int
+    package var expiresAt: Timestamp
+
+    var isApplication: Bool { self.kind == .application }
+
+    var host: UserInfo? {
+        if case .invitation(let host) = self.kind { host } else { nil }
+    }
+}
+
+/// The open requests of one live, in the order in which they were made; at most `Limits.openSeatRequests`.
+package struct SeatRequests: Equatable, Sendable, Codable {
+    package var open: [SeatRequest] = []
+
+    /// When the first of them times out.
+    package var due: Timestamp? { self.open.lazy.map(\.expiresAt).min() }
+
+    func application(of guest: UserID) -> Int? {
+        self.open.firstIndex { $0.isApplication && $0.guest.userID == guest }
+    }
+
+    func invitation(of guest: UserID, by host: UserID) -> Int? {
+        self.open.firstIndex { $0.guest.userID == guest && $0.host?.userID == host }
+    }
+
+    /// Takes out all requests that `isOver` picks, in their order.
+    mutating func take(where isOver: (SeatRequest) -> Bool) -> [SeatRequest] {
+        let over = self.open.filter(isOver)
+        if !over.isEmpty { self.open.removeAll(where: isOver) }
+        return over
+    }
+}
+
+/// How long a request may stay open.
+enum RequestTimeout {
+    /// The end of a request made at `now`; 0 seconds stands for the default.
+    static func expiry(of seconds: Int64, from now: Timestamp) throws(ReplyError) -> Timestamp {
+        if seconds == 0 { return now + .seconds(Limits.defaultRequestTimeoutSeconds) }
+        guard Limits.requestTimeoutSeconds.contains(seconds) else {
+            throw ReplyError(.badParameter, "a timeout is 1 to 1800 seconds")
+        }
+        return now + .seconds(seconds)
+    }
+
+    static func check(extraInfo: String) throws(ReplyError) {
+        guard extraInfo.utf8.count <= Limits.extraInfoBytes else {
+            throw ReplyError(.badParameter, "extra info has at most \(Limits.extraInfoBytes) bytes")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// The stage of one live: its seats, and the connection and battle that the connection machine told.
+///
+/// Open until the live ends; then empty, with `goneAt` set, until it is removed or the live is created anew.
+package struct SeatStage: Equatable, Sendable, Codable {
+    package var key: LiveKey
+    package var epoch: Int64
+    /// Grows with every change that viewers see.
+    package var revision: Int64
+    package var owner: UserInfo
+    package var admins: [UserID]
+    package var mode: TakeSeatMode
+    /// Seat 0 is the owner's alone, and nobody else moves it off its seat.
+    package var keepsOwner: Bool
+    package var seats: [Seat]
+    package var connection: ConnectionView?
+    package var battle: BattleView?
+    /// The revision of the last word of the connection machine.
+    package var connectionRevision: Int64
+    /// Set when the live has ended: when the stage is removed.
+    package var goneAt: Timestamp?
+
+    init(key: LiveKey, epoch: Int64, revision: Int64, info: LiveInfo) {
+        self.key = key
+        self.epoch = epoch
+        self.revision = revision
+        self.owner = info.liveOwner
+        self.admins = info.admins
+        self.mode = info.seatMode
+        self.keepsOwner = info.keepOwnerOnSeat
+        self.seats = (0..<SeatTemplate.seatCount(of: info)).map { Seat(index: $0) }
+        self.connectionRevision = .min
+    }
+
+    /// The stage as the topic `stages` shows it.
+    package var record: StageRecord {
+        StageRecord(
+            app: self.key.app, live: self.key.live, epoch: self.epoch, revision: self.revision, seats: self.seats,
+            connection: self.connection, battle: self.battle)
+    }
+
+    func role(of user: UserID) -> LiveRole {
+        user == self.owner.userID ? .owner : self.admins.contains(user) ? .admin : .generalUser
+    }
+
+    /// Who may answer applications and invite: the owner and the admins.
+    var hosts: [UserID] { [self.owner.userID] + self.admins.filter { $0 != self.owner.userID } }
+
+    func seatIndex(of user: UserID) -> Int? { self.seats.firstIndex { $0.occupant?.user.userID == user } }
+
+    /// Whether the seat is kept free for the owner.
+    func isReserved(_ index: Int, from user: UserID) -> Bool {
+        self.keepsOwner && index == 0 && user != self.owner.userID
+    }
+
+    /// The seat that `user` would get by asking for `index`; -1 is the lowest that is free and unlocked.
+    ///
+    /// - Throws: the refusal of the reference, section 6: no seats, no such seat, locked, occupied, none left.
+    func freeSeat(_ index: Int, for user: UserID) throws(ReplyError) -> Int {
+        guard !self.seats.isEmpty else { throw ReplyError(.roomHasNoSeats, "the live has no seats") }
+        if index == -1 {
+            let free = self.seats.first {
+                $0.occupant == nil && !$0.isLocked && !self.isReserved($0.index, from: user)
+            }
+            guard let free else { throw ReplyError(.allSeatsTaken, "all seats are taken or locked") }
+            return free.index
+        }
+        try self.check(index)
+        if self.seats[index].isLocked { throw ReplyError(.seatLocked, "seat \(index) is locked") }
+        if self.seats[index].occupant != nil { throw ReplyError(.seatOccupied, "seat \(index) is occupied") }
+        if self.isReserved(index, from: user) { throw ReplyError(.seatOccupied, "seat \(index) is the owner's") }
+        return index
+    }
+
+    /// Refuses an index that no seat has.
+    func check(_ index: Int) throws(ReplyError) {
+        guard self.seats.indices.contains(index) else {
+            throw ReplyError(.noSuchSeat, "seats are numbered 0 to \(self.seats.count - 1)")
+        }
+    }
+
+    /// Takes in what the live's info says; seats that vanish lose their occupants, who are returned.
+    mutating func adopt(_ info: LiveInfo) -> [Seat] {
+        self.owner = info.liveOwner
+        self.admins = info.admins
+        self.mode = info.seatMode
+        self.keepsOwner = info.keepOwnerOnSeat
+        let count = SeatTemplate.seatCount(of: info)
+        let vanished = self.seats.dropFirst(count).filter { $0.occupant != nil }
+        self.seats = Array(self.seats.prefix(count))
+        while self.seats.count < count { self.seats.append(Seat(index: self.seats.count)) }
+        for index in self.seats.indices {
+            guard let user = self.seats[index].occupant?.user.userID else { continue }
+            let role = self.role(of: user)
+            self.seats[index].occupant?.role = role
+        }
+        return vanished
+    }
+}
+
+/// How many seats the layout templates have (reference 9).
+enum SeatTemplate {
+    /// Video templates fix the count, an unknown one counts as 600; voice lives choose it.
+    static func seatCount(of info: LiveInfo) -> Int {
+        switch info.seatTemplate {
+        case 2: 12
+        case 1...199: min(max(0, info.maxSeatCount), Limits.seatCount)
+        case 200: 4
+        case 201, 604: 10
+        case 400: 2
+        case 601, 801: 7
+        case 802: 12
+        default: 9
+        }
+    }
+}
+
+/// Revisions of what others compare: they only grow, also when a live ends and is created anew, for they follow the
+/// offsets of the inbox.
+enum Revision {
+    /// The revision of a change at `moment`. At one offset a live changes at most twice: by what fell due, and by the
+    /// input itself.
+    static func next(after last: Int64, at moment: Moment) -> Int64 { max(last + 1, 2 * moment.offset) }
+}

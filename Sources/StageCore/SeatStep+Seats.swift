@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+/// Sitting, leaving, moving, locking (reference 7), and what the other machines tell of people.
+extension SeatStep {
+    /// Seats `guest`, who sits nowhere, on a free seat; its open requests are void then.
+    mutating func sit(_ guest: UserInfo, at index: Int) {
+        self.stage.seats[index].occupant = SeatUser(
+            user: guest, role: self.stage.role(of: guest.userID), live: self.stage.key.live)
+        self.events.append(.seatTaken(index: index, user: guest))
+        self.endRequests(ofSeated: guest)
+    }
+
+    /// Frees the seat; returns who sat there.
+    @discardableResult
+    mutating func free(_ index: Int) -> UserInfo? {
+        guard let user = self.stage.seats[index].occupant?.user else { return nil }
+        self.stage.seats[index].occupant = nil
+        self.events.append(.seatLeft(index: index, user: user))
+        return user
+    }
+
+    /// Frees the seat against its occupant's will, and tells it.
+    mutating func putOff(_ index: Int, by host: UserInfo) {
+        guard let user = self.free(index) else { return }
+        self.notify(user.userID, .kickedOffSeat(seatIndex: index, by: host))
+    }
+
+    mutating func take(seatIndex: Int, _ caller: Caller) throws(ReplyError) -> CallResult {
+        guard self.stage.mode == .free || self.stage.role(of: caller.userID) != .generalUser else {
+            return try self.apply(
+                seatIndex: seatIndex, timeoutSeconds: Self.takeTimeoutSeconds, extraInfo: "", caller)
+        }
+        let index = try self.seat(for: caller, seatIndex)
+        self.sit(caller.user, at: index)
+        return .seat(index: index)
+    }
+
+    /// How long the application waits that taking a seat in apply mode makes (reference 7).
+    private static var takeTimeoutSeconds: Int64 { 60 }
+
+    /// The free seat that `caller`, who must not sit yet, asks for.
+    func seat(for caller: Caller, _ seatIndex: Int) throws(ReplyError) -> Int {
+        try self.requireUser(caller)
+        if let seated = self.stage.seatIndex(of: caller.userID) {
+            throw ReplyError(.alreadySeated, "you sit on seat \(seated)")
+        }
+        return try self.stage.freeSeat(seatIndex, for: caller.userID)
+    }
+
+    mutating func leave(_ caller: Caller) throws(ReplyError) -> CallResult {
+        guard caller.role == .user, let index = self.stage.seatIndex(of: caller.userID) else {
+            throw ReplyError(.notOnSeat, "you sit on no seat")
+        }
+        self.free(index)
+        return .done
+    }
+
+    mutating func kickOff(_ user: UserID, _ caller: Caller) throws(ReplyError) -> CallResult {
+        try self.requireHost(caller)
+        guard let index = self.stage.seatIndex(of: user) else {
+            throw ReplyError(.notOnSeat, "the user sits on no seat")
+        }
+        try self.requireNotKept(user)
+        self.putOff(index, by: caller.user)
+        return .done
+    }
+
+    /// Refuses to take a kept owner off its seat.
+    private func requireNotKept(_ user: UserID) throws(ReplyError) {
+        if self.stage.keepsOwner, user == self.stage.owner.userID {
+            throw self.notAllowed("the owner is kept on its seat")
+        }
+    }
+
+    mutating func move(
+        _ user: UserID, to target: Int, _ policy: MoveSeatPolicy, _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        let isSelf = caller.role == .user && user == caller.userID
+        if !isSelf { try self.requireHost(caller) }
+        try self.stage.check(target)
+        guard let from = self.stage.seatIndex(of: user), let mover = self.stage.seats[from].occupant else {
+            throw ReplyError(.notOnSeat, "the user sits on no seat")
+        }
+        if from == target { return .done }
+        if target != 0 { try self.requireNotKept(user) }
+        if self.stage.seats[target].isLocked { throw ReplyError(.seatLocked, "seat \(target) is locked") }
+        if self.stage.isReserved(target, from: user) {
+            throw ReplyError(.seatOccupied, "seat \(target) is the owner's")
+        }
+        if let occupant = self.stage.seats[target].occupant {
+            let mayDisplace = caller.role == .server || self.stage.role(of: caller.userID) != .generalUser
+            switch mayDisplace ? policy : .abortWhenOccupied {
+            case .abortWhenOccupied: throw ReplyError(.seatOccupied, "seat \(target) is occupied")
+            case .forceReplace:
+                try self.requireNotKept(occupant.user.userID)
+                self.putOff(target, by: caller.user)
+                self.stage.seats[from].occupant = nil
+            case .swapPosition:
+                try self.requireNotKept(occupant.user.userID)
+                self.stage.seats[from].occupant = occupant
+                self.events.append(.userMoved(user: occupant.user, from: target, to: from))
+            }
+        } else {
+            self.stage.seats[from].occupant = nil
+        }
+        self.stage.seats[target].occupant = mover
+        self.events.append(.userMoved(user: mover.user, from: from, to: target))
+        return .done
+    }
+
+    mutating func lock(_ index: Int, isLocked: Bool, _ caller: Caller) throws(ReplyError) -> CallResult {
+        try self.requireHost(caller)
+        try self.stage.check(index)
+        if self.stage.seats[index].isLocked == isLocked { return .done }
+        if isLocked {
+            if self.stage.keepsOwner, index == 0 { throw self.notAllowed("seat 0 is kept for the owner") }
+            if let occupant = self.stage.seats[index].occupant { try self.requireNotKept(occupant.user.userID) }
+            self.putOff(index, by: caller.user)
+        }
+        self.stage.seats[index].isLocked = isLocked
+        self.events.append(isLocked ? .seatLocked(index: index) : .seatUnlocked(index: index))
+        return .done
+    }
+
+    mutating func infoChanged(_ info: LiveInfo) {
+        for seat in self.stage.adopt(info) {
+            guard let occupant = seat.occupant else { continue }
+            let isKept = self.stage.keepsOwner && occupant.user.userID == self.stage.owner.userID
+            if isKept, let first = self.stage.seats.first, first.occupant == nil {
+                self.stage.seats[0].occupant = occupant
+                self.events.append(.userMoved(user: occupant.user, from: seat.index, to: 0))
+            } else {
+                self.events.append(.seatLeft(index: seat.index, user: occupant.user))
+                self.notify(occupant.user.userID, .kickedOffSeat(seatIndex: seat.index, by: self.stage.owner))
+            }
+        }
+    }
+
+    /// The live is over: everybody learns that by the end itself, so no request is answered one by one.
+    mutating func ended() {
+        self.stage.goneAt = self.moment.now + SeatMachine.keptAfterEnd
+        self.requests.open = []
+        for index in self.stage.seats.indices { self.stage.seats[index].occupant = nil }
+        self.stage.connection = nil
+        self.stage.battle = nil
+    }
+
+    mutating func userGone(_ user: UserID) {
+        if let index = self.stage.seatIndex(of: user) { self.free(index) }
+        self.endRequests(ofGone: user)
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+/// One input at work on one live: a copy of its stage and requests, and what follows.
+///
+/// Nothing reaches the journal or the effects before `store`, so a refused call leaves no trace of itself.
+struct SeatStep {
+    let moment: Moment
+    var stage: SeatStage
+    var requests: SeatRequests
+    var effects: [Effect] = []
+    var events: [StageEvent] = []
+    private let before: SeatStage?
+    private let requestsBefore: SeatRequests
+
+    /// The open stage of `key`; nil: there is none, or its live has ended.
+    init?(_ key: LiveKey, _ moment: Moment, _ journal: borrowing Journal<SeatKey, SeatRow>) {
+        guard let stage = journal.stage(key), stage.goneAt == nil else { return nil }
+        self.moment = moment
+        self.stage = stage
+        self.requests = journal.requests(key)
+        self.before = stage
+        self.requestsBefore = self.requests
+    }
+
+    /// A stage that opens now, in place of `last`.
+    init(opening key: LiveKey, _ moment: Moment, epoch: Int64, info: LiveInfo, after last: SeatStage?) {
+        self.moment = moment
+        self.stage = SeatStage(key: key, epoch: epoch, revision: last?.revision ?? 0, info: info)
+        self.requests = SeatRequests()
+        self.before = nil
+        self.requestsBefore = SeatRequests()
+        if info.keepOwnerOnSeat, !self.stage.seats.isEmpty { self.sit(info.liveOwner, at: 0) }
+    }
+
+    /// Gives the stage its next revision and tells it, when viewers see a change; once an input.
+    ///
+    /// - Returns: what a reader must have seen to see the change, or nil when there is none.
+    @discardableResult
+    mutating func publish() -> Seen? {
+        let isSame =
+            self.before.map {
+                $0.seats == self.stage.seats && $0.connection == self.stage.connection
+                    && $0.battle == self.stage.battle
+            } ?? false
+        if isSame && self.events.isEmpty && self.stage.goneAt == nil { return nil }
+        self.stage.revision = Revision.next(after: self.stage.revision, at: self.moment)
+        let record = self.stage.record
+        self.effects.append(.stage(record))
+        // The last item of an ended live's feed is its end; the empty stage is for the topic alone.
+        if self.stage.goneAt == nil {
+            self.effects.append(
+                .barrage(BarrageInput(self.stage.key, .tell(content: .stage(record: record, events: self.events)))))
+        }
+        return Seen(.stages, self.stage.key.live, revision: self.stage.revision)
+    }
+
+    /// Hands the result over.
+    mutating func store(in journal: inout Journal<SeatKey, SeatRow>, into effects: inout [Effect]) {
+        if self.before != self.stage { journal[.stage(self.stage.key)] = .stage(stage: self.stage) }
+        if self.requestsBefore != self.requests {
+            journal[.requests(self.stage.key)] = self.requests.open.isEmpty ? nil : .requests(requests: self.requests)
+        }
+        effects.append(contentsOf: self.effects)
+    }
+
+    /// Decides a call; what tells rather than asks is none.
+    mutating func decide(_ command: SeatCommand, for caller: Caller) throws(ReplyError) -> CallResult {
+        switch command {
+        case .apply(let index, let timeout, let extraInfo, _):
+            if self.stage.role(of: caller.userID) == .owner { throw self.notAllowed("the owner does not apply") }
+            return try self.apply(seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
+        case .cancelApplication: return try self.cancelApplication(caller)
+        case .acceptApplication(let user, _): return try self.answerApplication(of: user, accepted: true, caller)
+        case .rejectApplication(let user, _): return try self.answerApplication(of: user, accepted: false, caller)
+        case .invite(let user, let index, let timeout, let extraInfo, _):
+            return try self.invite(user, seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
+        case .cancelInvitation(let user, _): return try self.cancelInvitation(of: user, caller)
+        case .acceptInvitation(let inviter, _):
+            return try self.answerInvitation(by: inviter, accepted: true, caller)
+        case .rejectInvitation(let inviter, _):
+            return try self.answerInvitation(by: inviter, accepted: false, caller)
+        case .take(let index, _): return try self.take(seatIndex: index, caller)
+        case .leave: return try self.leave(caller)
+        case .kickOff(let user, _): return try self.kickOff(user, caller)
+        case .move(let user, let index, let policy, _): return try self.move(user, to: index, policy, caller)
+        case .lock(let index, let isLocked, _): return try self.lock(index, isLocked: isLocked, caller)
+        case .opened, .infoChanged, .ended, .userGone, .confirmOccupants, .floor, .connection: return .done
+        }
+    }
+
+    /// Takes in what is told; calls, openings and floors are not learned here.
+    mutating func learn(_ command: SeatCommand) {
+        switch command {
+        case .infoChanged(let info): self.infoChanged(info)
+        case .ended: self.ended()
+        case .userGone(let user): self.userGone(user)
+        case .confirmOccupants:
+            for seat in self.stage.seats {
+                guard let user = seat.occupant?.user.userID else { continue }
+                self.effects.append(.audience(AudienceInput(self.stage.key, .confirm(user: user))))
+            }
+        case .connection(let view, let battle, let revision, let events):
+            guard revision > self.stage.connectionRevision else { return }
+            self.stage.connectionRevision = revision
+            self.stage.connection = view
+            self.stage.battle = battle
+            self.events.append(contentsOf: events)
+        default: break
+        }
+    }
+
+    // MARK: - What all parts use
+
+    mutating func notify(_ user: UserID, _ content: NoticeContent) {
+        self.effects.append(
+            .notice(
+                Notice(
+                    to: UserKey(self.stage.key.app, user), live: self.stage.key.live, at: self.moment.now,
+                    content: content)))
+    }
+
+    /// Tells the owner and the admins, but not those who know already.
+    mutating func notifyHosts(besides known: UserID..., content: NoticeContent) {
+        for host in self.stage.hosts where !known.contains(host) { self.notify(host, content) }
+    }
+
+    func notAllowed(_ why: String) -> ReplyError { ReplyError(.noPermission, why) }
+
+    /// Refuses whoever is neither owner nor admin nor the app's server.
+    func requireHost(_ caller: Caller) throws(ReplyError) {
+        if caller.role == .server || self.stage.role(of: caller.userID) != .generalUser { return }
+        throw self.notAllowed("only the owner and admins may do this")
+    }
+
+    /// Refuses an app's server what only someone in the room can do.
+    func requireUser(_ caller: Caller) throws(ReplyError) {
+        guard caller.role == .user else { throw self.notAllowed("only users sit on seats") }
+    }
+}

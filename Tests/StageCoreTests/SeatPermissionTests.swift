@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// The permission matrix of the reference, section 18, as far as it is about seats.
+struct SeatPermissionTests {
+    enum Who: String, CaseIterable { case owner, admin, guest, server }
+
+    struct Rule: CustomTestStringConvertible, Sendable {
+        let name: String
+        /// Codes for owner, admin, guest, server.
+        let codes: [Int]
+        var mode: TakeSeatMode = .apply
+        let command: @Sendable (Caller) -> SeatCommand
+        var testDescription: String { self.name }
+    }
+
+    static let rules: [Rule] = [
+        Rule(name: "accept an application", codes: [0, 0, 100006, 0]) {
+            .acceptApplication(user: "asking", caller: $0)
+        },
+        Rule(name: "reject an application", codes: [0, 0, 100006, 0]) {
+            .rejectApplication(user: "asking", caller: $0)
+        },
+        Rule(name: "invite", codes: [0, 0, 100006, 0]) {
+            .invite(user: "other", seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: $0)
+        },
+        Rule(name: "kick off", codes: [0, 0, 100006, 0]) { .kickOff(user: "seated", caller: $0) },
+        Rule(name: "lock", codes: [0, 0, 100006, 0]) { .lock(seatIndex: 2, isLocked: true, caller: $0) },
+        Rule(name: "unlock", codes: [0, 0, 100006, 0]) { .lock(seatIndex: 3, isLocked: false, caller: $0) },
+        Rule(name: "move others", codes: [0, 0, 100006, 0]) {
+            .move(user: "seated", to: 2, policy: .abortWhenOccupied, caller: $0)
+        },
+        Rule(name: "apply", codes: [100006, 0, 0, 100006]) {
+            .apply(seatIndex: 2, timeoutSeconds: 10, extraInfo: "", caller: $0)
+        },
+        Rule(name: "take in free mode", codes: [0, 0, 0, 100006], mode: .free) { .take(seatIndex: 2, caller: $0) },
+        Rule(name: "leave without a seat", codes: [100206, 100206, 100206, 100206]) { .leave(caller: $0) },
+        Rule(name: "accept another's invitation", codes: [-1, -1, -1, 100006]) {
+            .acceptInvitation(inviter: "olga", caller: $0)
+        },
+    ]
+
+    @Test(arguments: Self.rules, Who.allCases)
+    func `only those may who are allowed to`(rule: Rule, who: Who) throws {
+        var rig = SeatRig(SeatRig.live(mode: .free, admins: ["adam"]))
+        _ = rig.call("seated") { .take(seatIndex: 1, caller: $0) }
+        _ = rig.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }
+        _ = rig.tell(.infoChanged(info: SeatRig.live(mode: .apply, admins: ["adam"])))
+        _ = rig.call("asking") { .apply(seatIndex: -1, timeoutSeconds: 100, extraInfo: "", caller: $0) }
+        if rule.mode == .free { _ = rig.tell(.infoChanged(info: SeatRig.live(mode: .free, admins: ["adam"]))) }
+        let caller =
+            switch who {
+            case .owner: rig.callers.user("olga")
+            case .admin: rig.callers.user("adam")
+            case .guest: rig.callers.user("gina")
+            case .server: rig.callers.server()
+            }
+        let before = rig.stage
+        let effects = rig.tell(rule.command(caller))
+        let place = try #require(Who.allCases.firstIndex(of: who))
+        #expect(effects.code == rule.codes[place])
+        if rule.codes[place] != 0 {
+            #expect(rig.stage == before, "a refused call changes nothing")
+            #expect(effects.count == 1, "a refused call tells nobody")
+        }
+    }
+
+    @Test func `a revoked admin's invitation stays valid, and it can take it back`() {
+        var rig = SeatRig()
+        for guest: UserID in ["gina", "gus"] {
+            _ = rig.call("adam") { .invite(user: guest, seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        }
+        _ = rig.tell(.infoChanged(info: SeatRig.live(admins: [])))
+        #expect(rig.call("adam") { .cancelInvitation(user: "gus", caller: $0) }.code == 0)
+        #expect(rig.call("gina") { .acceptInvitation(inviter: "adam", caller: $0) }.result == .seat(index: 0))
+        #expect(rig.call("adam") { .kickOff(user: "gina", caller: $0) }.code == 100006)
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// Long random walks: whatever comes in whatever order, the invariants hold after each step.
+struct SeatWalkTests {
+    @Test(arguments: UInt64(1)...8)
+    func `I11 I13 I15 random commands seat nobody twice and end every request once`(seed: UInt64) throws {
+        var walk = SeatWalk(seed: seed)
+        for step in 0..<4000 {
+            walk.step()
+            let wrong = walk.rig.machine.checkInvariants(of: walk.rig.journal, at: walk.rig.moment.now)
+            try #require(wrong == [], "seed \(seed), step \(step)")
+            try #require(walk.follower.wrong == [], "seed \(seed), step \(step)")
+            try #require(walk.follower.openRequests == walk.openInRows, "seed \(seed), step \(step)")
+            if step % 250 == 0 { try #require(try walk.rig.survivesStateTopic(), "seed \(seed), step \(step)") }
+        }
+        #expect(walk.follower.opened > 100, "the walk has opened requests")
+        #expect(walk.follower.opened == walk.follower.ended + walk.follower.openRequests.count)
+        _ = walk.pass(milliseconds: 1_800_000)
+        #expect(walk.follower.opened == walk.follower.ended, "after the longest time-out none is open")
+    }
+
+    @Test(arguments: UInt64(21)...24)
+    func `I15 a batch that is put back and read again has the same effects and rows`(seed: UInt64) throws {
+        var walk = SeatWalk(seed: seed)
+        for round in 0..<150 {
+            let inputs = (0..<8).map { _ in walk.randomInput() }
+            let start = walk.rig
+            let first = inputs.map { walk.rig.tentatively($0) }
+            let rows = walk.rig.journal.sortedKeys.map { walk.rig.journal[$0] }
+            walk.rig.journal.rollback()
+            try #require(walk.rig.journal.sortedKeys == start.journal.sortedKeys, "round \(round)")
+            walk.rig.moment = start.moment
+            let second = inputs.map { walk.rig.tentatively($0) }
+            try #require(first == second, "round \(round)")
+            try #require(walk.rig.journal.sortedKeys.map { walk.rig.journal[$0] } == rows, "round \(round)")
+            walk.rig.journal.commit()
+            _ = walk.rig.pass(milliseconds: Int64.random(in: 0...3000, using: &walk.random))
+        }
+    }
+}
+
+/// One walk: chance, a machine, and a reader of its effects.
+struct SeatWalk {
+    static let lives: [LiveID] = ["red", "blue"]
+    static let users: [UserID] = ["olga", "adam", "gina", "gus", "gerd", "gabi"]
+    var random: SeededRandom
+    var rig = Rig(SeatMachine())
+    var callers = Callers()
+    var follower = StageFollower()
+    var last: (input: SeatInput, reply: Reply)?
+
+    init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
+
+    mutating func step() {
+        if let last = self.last, Int.random(in: 0..<12, using: &self.random) == 0 {
+            // The client asks again; within the minute the answer is the same and nothing else happens.
+            let effects = self.rig.send(last.input)
+            if effects.replies != [last.reply] || effects.count != 1 { self.follower.wrong.append("I15: not the same") }
+            return
+        }
+        if Int.random(in: 0..<5, using: &self.random) == 0 {
+            _ = self.pass(milliseconds: Int64.random(in: 0...4000, using: &self.random))
+            self.last = nil
+            return
+        }
+        let input = self.randomInput()
+        let effects = self.rig.send(input)
+        self.follower.follow(input, effects)
+        self.last = effects.replies.last.map { (input, $0) }
+    }
+
+    mutating func pass(milliseconds: Int64) -> [Effect] {
+        let effects = self.rig.pass(milliseconds: milliseconds)
+        self.follower.follow(nil, effects)
+        return effects
+    }
+
+    var openInRows: Set<String> {
+        var open: Set<String> = []
+        for key in self.rig.journal.sortedKeys {
+            guard case .requests(let live) = key, case .requests(let requests)? = self.rig.journal[key] else {
+                continue
+            }
+            for request in requests.open {
+                if case .invitation(let host) = request.kind {
+                    open.insert("\(live.live)/\(request.guest.userID)<\(host.userID)")
+                } else {
+                    open.insert("\(live.live)/\(request.guest.userID)")
+                }
+            }
+        }
+        return open
+    }
+
+    private mutating func pick<T>(_ choices: [T]) -> T {
+        choices[Int.random(in: 0..<choices.count, using: &self.random)]
+    }
+
+    mutating func randomInput() -> SeatInput {
+        let key = LiveKey("demo", self.pick(Self.lives))
+        return SeatInput(key, self.randomCommand(key))
+    }
+
+    private mutating func randomCommand(_ key: LiveKey) -> SeatCommand {
+        let user = self.pick(Self.users)
+        let caller = self.callers.user(self.pick(Self.users))
+        let index = max(-1, Int.random(in: -6...5, using: &self.random))
+        let timeout = Int64.random(in: 0...12, using: &self.random)
+        switch Int.random(in: 0..<41, using: &self.random) {
+        case 0: return .ended
+        case 1, 2:
+            return .opened(epoch: self.rig.moment.offset, info: self.randomInfo(key.live))
+        case 3: return .infoChanged(info: self.randomInfo(key.live))
+        case 4, 5: return .userGone(user: user)
+        case 6: return .confirmOccupants
+        case 7: return .floor(user: user, ticket: Ticket(Int64.random(in: 49...50, using: &self.random)))
+        case 8:
+            let revision = Int64.random(in: 0...self.rig.moment.offset, using: &self.random)
+            return .connection(
+                view: self.pick([nil, ConnectionView(id: "c-1", members: [])]), battle: nil, revision: revision,
+                events: [])
+        case 9...14: return .apply(seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: caller)
+        case 15, 16: return .cancelApplication(caller: caller)
+        case 17...19: return .acceptApplication(user: user, caller: caller)
+        case 20: return .rejectApplication(user: user, caller: caller)
+        case 21...25:
+            return .invite(user: user, seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: caller)
+        case 26: return .cancelInvitation(user: user, caller: caller)
+        case 27, 28: return .acceptInvitation(inviter: user, caller: caller)
+        case 29: return .rejectInvitation(inviter: user, caller: caller)
+        case 30, 31: return .take(seatIndex: index, caller: caller)
+        case 32, 33: return .leave(caller: caller)
+        case 34: return .kickOff(user: user, caller: caller)
+        case 35...38:
+            let policy = self.pick([MoveSeatPolicy.abortWhenOccupied, .forceReplace, .swapPosition])
+            return .move(user: user, to: index, policy: policy, caller: caller)
+        default:
+            return .lock(seatIndex: index, isLocked: self.pick([true, false, false, false]), caller: caller)
+        }
+    }
+
+    private mutating func randomInfo(_ live: LiveID) -> LiveInfo {
+        LiveInfo(
+            liveID: live, keepOwnerOnSeat: Bool.random(using: &self.random),
+            maxSeatCount: Int.random(in: 3...6, using: &self.random),
+            seatMode: self.pick([.free, .apply, .apply]), seatTemplate: 70, liveOwner: info("olga"),
+            admins: self.pick([[], ["adam"]]))
+    }
+}
+
+/// Reads effects as gateways and clients do, and says what does not fit.
+struct StageFollower {
+    var stages: [LiveID: StageRecord] = [:]
+    var openRequests: Set<String> = []
+    var opened = 0
+    var ended = 0
+    var wrong: [String] = []
+
+    mutating func follow(_ input: SeatInput?, _ effects: [Effect]) {
+        for notice in effects.notices { self.follow(notice) }
+        if let input { self.follow(input, succeeded: effects.code == 0, effects.result) }
+        for record in effects.stages {
+            if let last = self.stages[record.live], last.revision >= record.revision {
+                self.wrong.append("a stage with an old revision")
+            }
+            let told = effects.told.filter {
+                if case .stage(record, _) = $0 { true } else { false }
+            }
+            let isEnd = if case .ended? = input?.command { true } else { false }
+            if told.count != (isEnd ? 0 : 1) { self.wrong.append("a stage told \(told.count) times") }
+            if case .stage(_, let events)? = told.first { self.compare(record, events, isNew: input) }
+            self.stages[record.live] = record
+        }
+        if Set(effects.stages.map(\.live)).count != effects.stages.count {
+            self.wrong.append("two revisions of a stage in one input")
+        }
+        for case .stageGone(let key) in effects { self.stages[key.live] = nil }
+    }
+
+    /// The events alone must lead from the last stage to this one.
+    private mutating func compare(_ record: StageRecord, _ events: [StageEvent], isNew input: SeatInput?) {
+        var places: [UserID: Int] = [:]
+        let isOpening = if case .opened? = input?.command { true } else { false }
+        for seat in self.stages[record.live]?.seats ?? [] where !isOpening {
+            if let user = seat.occupant?.user.userID { places[user] = seat.index }
+        }
+        for event in events {
+            switch event {
+            case .seatTaken(let index, let user): places[user.userID] = index
+            case .seatLeft(_, let user): places[user.userID] = nil
+            case .userMoved(let user, _, let index): places[user.userID] = index
+            default: break
+            }
+        }
+        var seated: [UserID: Int] = [:]
+        for seat in record.seats { if let user = seat.occupant?.user.userID { seated[user] = seat.index } }
+        if places != seated { self.wrong.append("events \(events) do not lead to \(seated)") }
+    }
+
+    private mutating func end(_ request: String) {
+        if self.openRequests.remove(request) == nil { self.wrong.append("I13: \(request) ended, but was not open") }
+        self.ended += 1
+    }
+
+    private mutating func follow(_ notice: Notice) {
+        let prefix = "\(notice.live)/"
+        switch notice.content {
+        case .applicationNoResponse, .applicationAnswered: self.end("\(prefix)\(notice.to.user)")
+        case .invitationCancelled(let host), .invitationTimedOut(let host):
+            self.end("\(prefix)\(notice.to.user)<\(host.userID)")
+        case .invitationAnswered(let guest, _): self.end("\(prefix)\(guest.userID)<\(notice.to.user)")
+        default: break
+        }
+    }
+
+    private mutating func follow(_ input: SeatInput, succeeded: Bool, _ result: CallResult?) {
+        let prefix = "\(input.key.live)/"
+        switch input.command {
+        case .apply(_, _, _, let caller), .take(_, let caller):
+            guard result == .seat(index: nil) else { return }
+            self.openRequests.insert("\(prefix)\(caller.userID)")
+            self.opened += 1
+        case .invite(let user, _, _, _, let caller) where succeeded:
+            self.openRequests.insert("\(prefix)\(user)<\(caller.userID)")
+            self.opened += 1
+        case .cancelApplication(let caller) where succeeded: self.end("\(prefix)\(caller.userID)")
+        case .userGone(let user) where self.openRequests.contains("\(prefix)\(user)"): self.end("\(prefix)\(user)")
+        case .ended:
+            for request in self.openRequests.filter({ $0.hasPrefix(prefix) }) { self.end(request) }
+        default: break
+        }
+    }
+}
