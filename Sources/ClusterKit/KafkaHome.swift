@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+
+/// A stock Apache Kafka directory, and how brokers in KRaft mode are made from it inside a run directory.
+struct KafkaHome: Sendable {
+    let path: String
+    let brokers: Int
+    let directory: RunDirectory
+    /// One pair per broker: for clients, and for the controllers' quorum.
+    private let clientPorts: [Int]
+    private let controllerPorts: [Int]
+
+    /// Checks that Kafka and Java are there, and chooses ports.
+    init(path: String, brokers: Int, directory: RunDirectory) throws(ClusterError) {
+        self.path = RunDirectory(path).path
+        self.brokers = brokers
+        self.directory = directory
+        for script in ["kafka-server-start.sh", "kafka-storage.sh"]
+        where !SystemFile.isExecutable(self.path + "/bin/" + script) {
+            throw .missingProgram(
+                name: self.path + "/bin/" + script,
+                remedy: "Name the directory of an unpacked Apache Kafka 4 (kafka.apache.org) with --kafka-home.")
+        }
+        if ProcessInfo.processInfo.environment["JAVA_HOME"] == nil {
+            _ = try ProgramFinder.onPath("java", package: "openjdk-17-jre-headless")
+        }
+        var clientPorts: [Int] = []
+        var controllerPorts: [Int] = []
+        for _ in 0..<brokers {
+            clientPorts.append(try PortRange.free())
+            controllerPorts.append(try PortRange.free())
+        }
+        self.clientPorts = clientPorts
+        self.controllerPorts = controllerPorts
+    }
+
+    /// What clients start from.
+    var bootstrap: String { self.clientPorts.map { "127.0.0.1:\($0)" }.joined(separator: ",") }
+
+    /// Writes each broker's configuration and formats what has not been formatted; existing data is kept.
+    func prepare() throws(ClusterError) {
+        let root = self.directory.kafkaDirectory
+        try RunDirectory(root).create()
+        let marker = root + "/cluster-id"
+        let existing = FileManager.default.contents(atPath: marker).map { String(decoding: $0, as: UTF8.self) }
+        let words = existing?.split(separator: " ") ?? []
+        if let count = words.last, count != "\(self.brokers)" {
+            throw .badOption(
+                "\(root) holds the data of \(count) broker(s). Give --brokers \(count), "
+                    + "remove that directory, or use another --run-dir.")
+        }
+        // A leading dash would read as an option.
+        let id = words.first.map(String.init) ?? "L" + Base64URL.encode(Base64URL.randomBytes(16)).dropFirst()
+        if existing == nil { try RunDirectory.write(Data("\(id) \(self.brokers)".utf8), to: marker, mode: 0o600) }
+        for node in 1...self.brokers {
+            try RunDirectory.write(Data(self.properties(of: node).utf8), to: self.configuration(of: node), mode: 0o600)
+            guard !FileManager.default.fileExists(atPath: self.data(of: node) + "/meta.properties") else { continue }
+            let log = self.directory.logFile(of: "broker-\(node)")
+            let format = [
+                self.path + "/bin/kafka-storage.sh", "format", "-t", id, "-c", self.configuration(of: node),
+            ]
+            let end = Child.run(format, environment: self.environment(heap: "-Xmx128M"), log: log)
+            guard end == .exited(0) else {
+                throw .ended(
+                    process: "kafka-storage.sh format", how: end.description, log: log,
+                    lastLines: RunDirectory.lastLines(of: log))
+            }
+        }
+    }
+
+    /// The process of broker `node`, counted from 1.
+    func plan(of node: Int) -> ProcessPlan {
+        let command = [self.path + "/bin/kafka-server-start.sh", self.configuration(of: node)]
+        let port = self.clientPorts[node - 1]
+        return ProcessPlan(
+            name: "broker-\(node)", kind: "broker",
+            ports: ["kafka": port, "controller": self.controllerPorts[node - 1]],
+            log: self.directory.logFile(of: "broker-\(node)"), probe: .kafka(port: port),
+            environment: self.environment(heap: "-Xms256M -Xmx512M"), command: { _ in command })
+    }
+
+    private func configuration(of node: Int) -> String { self.directory.kafkaDirectory + "/broker-\(node).properties" }
+
+    private func data(of node: Int) -> String { self.directory.kafkaDirectory + "/data-\(node)" }
+
+    private func environment(heap: String) -> [String: String] {
+        ProcessInfo.processInfo.environment.merging(
+            ["KAFKA_HEAP_OPTS": heap, "LOG_DIR": self.directory.kafkaDirectory], uniquingKeysWith: { $1 })
+    }
+
+    /// The broker's settings; what takeovers need is in the second block, what a fast start needs in the third.
+    func properties(of node: Int) -> String {
+        let voters = self.controllerPorts.enumerated().map { "\($0.offset + 1)@127.0.0.1:\($0.element)" }
+        return """
+            process.roles=broker,controller
+            node.id=\(node)
+            controller.quorum.voters=\(voters.joined(separator: ","))
+            listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1]),CONTROLLER://127.0.0.1:\(self.controllerPorts[node - 1])
+            advertised.listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1])
+            controller.listener.names=CONTROLLER
+            inter.broker.listener.name=PLAINTEXT
+            listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+            log.dirs=\(self.data(of: node))
+            auto.create.topics.enable=false
+
+            group.min.session.timeout.ms=1000
+            group.initial.rebalance.delay.ms=0
+            transaction.abort.timed.out.transaction.cleanup.interval.ms=200
+            broker.session.timeout.ms=3000
+            broker.heartbeat.interval.ms=500
+
+            default.replication.factor=\(self.brokers)
+            min.insync.replicas=\(self.brokers == 1 ? 1 : 2)
+            offsets.topic.replication.factor=\(self.brokers)
+            offsets.topic.num.partitions=4
+            transaction.state.log.replication.factor=\(self.brokers)
+            transaction.state.log.min.isr=\(self.brokers == 1 ? 1 : 2)
+            transaction.state.log.num.partitions=4
+            share.coordinator.state.topic.replication.factor=\(self.brokers)
+            share.coordinator.state.topic.min.isr=1
+            log.cleaner.dedupe.buffer.size=33554432
+
+            """
+    }
+}

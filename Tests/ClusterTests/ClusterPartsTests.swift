@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import Testing
+
+/// The parts of a cluster that need no process.
+@Suite struct ClusterPartsTests {
+    @Test func `the pause before a restart doubles up to five seconds, and a long life ends the doubling`() {
+        var backOff = BackOff()
+        #expect((0..<8).map { _ in backOff.pause(afterLifeOf: 0) } == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5])
+        #expect(backOff.pause(afterLifeOf: 10) == 0.1)
+    }
+
+    @Test func `the apps file is for its owner alone and keeps its key`() throws {
+        let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func read() throws -> (key: String, budget: Int) {
+            struct File: Decodable {
+                struct App: Decodable {
+                    struct Key: Decodable { let kid, alg, k: String }
+                    struct Policy: Decodable { let feedBudget: Int }
+                    let keys: [Key]
+                    let policy: Policy
+                }
+                let apps: [String: App]
+            }
+            let file = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            let app = try #require(file.apps["demo"])
+            #expect(app.keys.map(\.kid) == ["k1"] && app.keys.map(\.alg) == ["HS256"])
+            return (app.keys[0].k, app.policy.feedBudget)
+        }
+        try AppsFile.prepare(at: path, feedBudget: nil)
+        let first = try read()
+        // 32 bytes in base64url without padding.
+        #expect(first.key.count == 43 && first.budget == 40)
+        try AppsFile.prepare(at: path, feedBudget: 60)
+        let again = try read()
+        #expect(again == (first.key, 60))
+        try AppsFile.prepare(at: path, feedBudget: nil)
+        let third = try read()
+        #expect(third == (first.key, 60))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+        #expect(mode == 0o600)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:9092", "127.0.0.1", 9092), ("kafka-1:1", "kafka-1", 1), ("[::1]:65535", "[::1]", 65_535),
+    ])
+    func `an address is split at its last colon`(text: String, host: String, port: Int) throws {
+        let parts = try #require(Inquiry.split(address: text))
+        #expect(parts == (host, port))
+    }
+
+    @Test(arguments: ["", "host", ":1", "host:", "host:0", "host:65536", "host:x"])
+    func `what is no address is refused`(text: String) { #expect(Inquiry.split(address: text) == nil) }
+
+    @Test func `ports are free, below the range of outgoing connections, and given once`() throws {
+        let ports = try (0..<50).map { _ in try PortRange.free() }
+        #expect(Set(ports).count == 50)
+        #expect(ports.allSatisfy { PortRange.bounds.contains($0) && PortRange.isFree($0) })
+    }
+
+    @Test func `options that cannot work are refused with a remedy`() {
+        var options = ClusterOptions(runDirectory: "x")
+        #expect(options.problem == nil)
+        options.scale = [.gateway: 33]
+        #expect(options.problem == "--scale gateway=33: 0 to 32 instances are possible.")
+        options.scale = [:]
+        options.broker = .kafkaHome("/x", brokers: 2)
+        #expect(options.problem == "--brokers 2: 1 or 3 are possible.")
+        #expect(options.replication == 2)
+        options.broker = .embedded
+        options.feedBudget = 0
+        #expect(options.problem == "--feed-budget 0: 1 to 10000 messages a second are possible.")
+    }
+
+    @Test func `a directory where nothing runs has no state`() {
+        let path = NSTemporaryDirectory() + "liveplaza-none-\(UUID().uuidString)"
+        #expect(throws: ClusterError.notRunning(runDirectory: RunDirectory(path).path)) {
+            try ClusterState.read(runDirectory: path)
+        }
+    }
+}
