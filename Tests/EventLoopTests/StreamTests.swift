@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Testing
+
+@Suite struct StreamTests {
+    @Test func `bytes go both ways and the end of the stream is told once`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client) {
+                #expect(client.stream?.peerHost == "127.0.0.1")
+                try? client.stream?.write(SharedBytes("hello"))
+            }
+            server.onReceived = { server in
+                #expect(server.received == Array("hello".utf8))
+                try? server.stream?.write(contentsOf: [SharedBytes("wor"), SharedBytes(""), SharedBytes("ld")])
+                server.stream?.finish()
+            }
+            client.onReceived = { _ in }
+            client.onEnded = { _, error in
+                #expect(error == .endOfStream)
+                loop.stop()
+            }
+        }
+        #expect(client.received == Array("world".utf8))
+    }
+
+    @Test func `I16 a slow reader's bytes wait up to the limit, then a write is refused whole`() throws {
+        let server = Peer()
+        let client = Peer()
+        let limit = 1_000_000
+        var accepted: [UInt8] = []
+        var refusals = 0
+        var drained = false
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client, sendBufferBytes: 16_384) {
+                guard let stream = server.stream else { return }
+                client.stream?.pauseReading()
+                stream.pendingLimitBytes = limit
+                var number: UInt32 = 0
+                while refusals == 0 {
+                    number += 1
+                    let piece = (0..<5_000).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) }
+                    do throws(LoopError) {
+                        try stream.write(SharedBytes(piece))
+                        accepted += piece
+                    } catch {
+                        #expect(error == .overflow(limit: limit))
+                        refusals += 1
+                    }
+                    #expect(stream.pendingBytes <= limit)
+                }
+                #expect(stream.pendingBytes > limit - 5_000)
+                client.stream?.startReading()
+            }
+            server.onDrained = { server in
+                drained = true
+                #expect(server.stream?.pendingBytes == 0)
+                server.stream?.finish()
+            }
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(drained)
+        #expect(client.received == accepted)
+    }
+
+    @Test func `several pieces in one write arrive whole and in order however much the system takes`() throws {
+        let server = Peer()
+        let client = Peer()
+        var expected: [UInt8] = []
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
+                guard let stream = server.stream else { return }
+                stream.pendingLimitBytes = 50_000_000
+                for round in 0..<30 {
+                    // More pieces than one system call takes, of sizes that cut everywhere.
+                    let pieces = (0..<100).map { index in
+                        SharedBytes([UInt8](repeating: UInt8(truncatingIfNeeded: round &+ index), count: index * 37))
+                    }
+                    for piece in pieces { expected += piece.array }
+                    do throws(LoopError) { try stream.write(contentsOf: pieces) } catch { Issue.record("\(error)") }
+                }
+                stream.finish()
+            }
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(client.received == expected)
+    }
+
+    @Test func `dropping what is unsent leaves the peer whole pieces only`() throws {
+        let server = Peer()
+        let client = Peer()
+        var dropped = 0
+        let size = 3_000
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
+                guard let stream = server.stream else { return }
+                client.stream?.pauseReading()
+                stream.pendingLimitBytes = 8_000_000
+                var number = 0
+                while stream.pendingBytes < 3_000_000 {
+                    number += 1
+                    let byte = UInt8(truncatingIfNeeded: number)
+                    try? stream.write(SharedBytes([UInt8](repeating: byte, count: size)))
+                }
+                let before = stream.pendingBytes
+                dropped = stream.dropUnsent()
+                #expect(stream.pendingBytes == before - dropped)
+                try? stream.write(SharedBytes([UInt8](repeating: 255, count: size)))
+                stream.finish()
+                client.stream?.startReading()
+            }
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(dropped > 0 && dropped % size == 0)
+        #expect(client.received.count % size == 0)
+        for start in stride(from: 0, to: client.received.count, by: size) {
+            let piece = client.received[start..<start + size]
+            #expect(piece.allSatisfy { $0 == piece.first })
+        }
+        #expect(client.received.last == 255)
+    }
+
+    @Test func `a pause leaves bytes where they are until reading is resumed`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in
+            var timer: LoopTimer?
+            try connectPair(loop, server: server, client: client) {
+                client.stream?.pauseReading()
+                try? server.stream?.write(SharedBytes("later"))
+                timer = try? LoopTimer(loop: loop) { _ in
+                    #expect(client.received.isEmpty)
+                    client.stream?.startReading()
+                }
+                timer?.start(afterMilliseconds: 30)
+            }
+            client.onReceived = { _ in loop.stop() }
+        }
+        #expect(client.received == Array("later".utf8))
+    }
+
+    @Test func `a write to a peer that reset is a typed error and not a signal`() throws {
+        let server = Peer()
+        let client = Peer()
+        var refused: LoopError?
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client) {
+                // Unread bytes at its close make the client's side send a reset.
+                server.stream?.pauseReading()
+                client.stream?.pauseReading()
+                try? server.stream?.write(SharedBytes("unread"))
+                let later = try? LoopTimer(loop: loop) { _ in
+                    client.stream?.close()
+                    let timer = try? LoopTimer(loop: loop) { _ in
+                        do throws(LoopError) { try server.stream?.write(SharedBytes("x")) } catch { refused = error }
+                    }
+                    timer?.start(afterMilliseconds: 5, repeatingMilliseconds: 5)
+                }
+                later?.start(afterMilliseconds: 5)
+            }
+            server.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(refused == .connectionReset)
+        #expect(server.ended == .connectionReset)
+        #expect(client.ended == nil)
+    }
+
+    @Test func `what nobody listens to refuses, a wrong name is typed, a right one is found`() throws {
+        let refused = Peer()
+        let unknown = Peer()
+        let named = Peer()
+        try runLoop { loop in
+            let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
+                stream.delegate = Peer()
+                stream.startReading()
+            }
+            let free = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            let freePort = free.port
+            free.close()
+            var left = 3
+            let done = {
+                left -= 1
+                if left == 0 { loop.stop() }
+            }
+            refused.onEnded = { _, _ in done() }
+            unknown.onEnded = { _, _ in done() }
+            named.onConnected = { _ in done() }
+            refused.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: freePort, delegate: refused)
+            unknown.stream = try TCPStream.connect(loop: loop, host: "no such host", port: 1, delegate: unknown)
+            named.stream = try TCPStream.connect(
+                loop: loop, host: "localhost", port: listener.port, delegate: named)
+        }
+        #expect(refused.ended == .connectionRefused)
+        #expect(unknown.ended == .addressInvalid)
+        #expect(named.ended == .loopEnding)
+    }
+
+    @Test func `a loop that ends tells its streams so`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in try connectPair(loop, server: server, client: client) { loop.stop() } }
+        #expect(server.ended == .loopEnding)
+        #expect(client.ended == .loopEnding)
+    }
+
+    @Test func `an own close is silent, an abort is told, and neither takes writes`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client) {
+                client.stream?.close()
+                client.stream?.close()
+                #expect(throws: LoopError.closed) { try client.stream?.write(SharedBytes("x")) }
+                server.stream?.abort()
+                #expect(throws: LoopError.closed) { try server.stream?.write(contentsOf: []) }
+            }
+            server.onEnded = { _, error in
+                #expect(error == .closed)
+                loop.stop()
+            }
+        }
+        #expect(client.ended == nil)
+    }
+
+    @Test func `an address is taken once, unless both listeners share it`() throws {
+        try runLoop { loop in
+            let first = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            #expect(first.port != 0)
+            #expect(throws: LoopError.addressInUse) {
+                try TCPListener(loop: loop, host: "127.0.0.1", port: first.port) { _ in }
+            }
+            let shared = try TCPListener(loop: loop, host: "127.0.0.1", port: 0, sharesPort: true) { _ in }
+            let other = try TCPListener(
+                loop: loop, host: "127.0.0.1", port: shared.port, sharesPort: true
+            ) { _ in }
+            #expect(other.port == shared.port)
+            #expect(throws: LoopError.addressInvalid) {
+                try TCPListener(loop: loop, host: "300.0.0.1", port: 0) { _ in }
+            }
+            loop.stop()
+        }
+    }
+
+    @Test func `a stream that nobody takes on is closed`() throws {
+        let client = Peer()
+        try runLoop { loop in
+            let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            client.stream = try TCPStream.connect(
+                loop: loop, host: "127.0.0.1", port: listener.port, delegate: client)
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(client.ended == .endOfStream || client.ended == .connectionReset)
+    }
+}
