@@ -13,6 +13,12 @@ package struct HTTPHead: Equatable, Sendable {
         package var name: String
         /// Its value without the white space around it.
         package var value: String
+
+        /// Makes a field; as part of a request, neither may have line ends.
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// Most fields that a head may have.
