@@ -58,14 +58,11 @@ extension WebSocketConnection {
             if waited >= times.handshakeTimeoutMilliseconds { self.timedOut(.handshakeTimeout) }
         case .open:
             if self.awaitsPong {
-                if self.lastReceivedMilliseconds > self.waitingSince {
-                    self.awaitsPong = false
-                } else if waited >= times.pongTimeoutMilliseconds {
-                    return self.timedOut(.pingTimeout)
-                }
+                if waited >= times.pongTimeoutMilliseconds { self.timedOut(.pingTimeout) }
+                return
             }
             let silence = now - min(now, self.lastReceivedMilliseconds)
-            if !self.awaitsPong, times.pingIntervalMilliseconds > 0, silence >= times.pingIntervalMilliseconds {
+            if times.pingIntervalMilliseconds > 0, silence >= times.pingIntervalMilliseconds {
                 self.ping()
             }
         case .closing:
@@ -103,6 +100,8 @@ extension WebSocketConnection: TCPStreamDelegate {
     /// Bytes of the handshake, or of frames.
     package func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         self.lastReceivedMilliseconds = self.group.loop.nowMilliseconds
+        // Whatever came, the peer is alive.
+        self.awaitsPong = false
         var offset = 0
         if self.state == .connecting {
             guard let used = self.handshakeReceived(bytes.span) else { return }

@@ -203,10 +203,11 @@ final class PendingHandshake {
     /// The client's side; nil on a server's.
     let client: ClientHandshake?
     /// The server that accepted it; nil on a client's side.
-    weak var server: WebSocketServer?
+    let server: WebSocketServer?
 
     init(client: ClientHandshake, maxBytes: Int) {
         self.client = client
+        self.server = nil
         self.reader = HTTPHeadReader(maxBytes: maxBytes)
     }
 

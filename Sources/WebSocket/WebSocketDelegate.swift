@@ -36,6 +36,13 @@ package struct WebSocketClosure: Equatable, Sendable {
     /// What brought it about.
     package var cause: Cause
 
+    /// Puts a closure together.
+    package init(code: CloseCode, reason: String, cause: Cause) {
+        self.code = code
+        self.reason = reason
+        self.cause = cause
+    }
+
     /// What ended a WebSocket.
     package enum Cause: Equatable, Sendable {
         /// The peer's close frame.

@@ -2,6 +2,8 @@
 package import EventLoop
 
 /// Accepts WebSockets at one address, on one loop.
+///
+/// It lives until `stopListening()` or the end of its loop.
 package final class WebSocketServer {
     /// The connections and their limits.
     package let group: WebSocketGroup
@@ -30,7 +32,7 @@ package final class WebSocketServer {
         self.group = group
         self.delegate = delegate
         self.listener = try TCPListener(loop: group.loop, host: host, port: port, sharesPort: sharesPort) {
-            [weak self] stream in self?.accepted(stream)
+            [self] stream in self.accepted(stream)
         }
     }
 
