@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and runs all tests.
+#
+#   deploy/test.sh [--require-kafka] [options of `swift test`]       for example: deploy/test.sh --filter BarrageCore
+#
+# Tests that need a real Apache Kafka look at KAFKA_HOME, then at ../shared/kafka. Without one they are skipped and
+# named at the end; with --require-kafka (or LIVEPLAZA_REQUIRE_KAFKA=1) its lack is a failure. Safe to run again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'test: %s\n' "$*"; }
+
+options=()
+for argument in "$@"; do
+  if [[ $argument == --require-kafka ]]; then export LIVEPLAZA_REQUIRE_KAFKA=1; else options+=("$argument"); fi
+done
+
+if ! command -v swift >/dev/null; then
+  say "Swift 6.3 is needed: see https://www.swift.org/install/linux/" >&2
+  exit 1
+fi
+
+kafka=${KAFKA_HOME:-}
+if [[ -z $kafka && -x ../shared/kafka/bin/kafka-server-start.sh ]]; then kafka=$(cd ../shared/kafka && pwd); fi
+if [[ -n $kafka && ! -x $kafka/bin/kafka-server-start.sh ]]; then
+  say "KAFKA_HOME is $kafka, which is no unpacked Apache Kafka: bin/kafka-server-start.sh is not there" >&2
+  exit 1
+fi
+if [[ -n $kafka ]]; then
+  say "the real Kafka is $kafka"
+  export KAFKA_HOME=$kafka
+  deploy/install.sh build run test kafka
+else
+  say "no real Kafka: tests that need one are skipped. Set KAFKA_HOME to run them."
+  if [[ ${LIVEPLAZA_REQUIRE_KAFKA:-} == 1 ]]; then
+    say "a real Kafka is required here: set KAFKA_HOME to an unpacked Apache Kafka 4" >&2
+    exit 1
+  fi
+  deploy/install.sh build run test
+fi
+
+# The WebSocket code talks to an implementation that is not ours: Python's `websockets`, in an environment of its own.
+if [[ ! -x .build/python/bin/python3 ]]; then
+  mkdir -p .build
+  python3 -m venv .build/python
+fi
+if .build/python/bin/python3 -c 'import websockets' 2>/dev/null ||
+  .build/python/bin/pip install --quiet --disable-pip-version-check 'websockets==15.0.1'; then
+  export LIVEPLAZA_PYTHON=$PWD/.build/python/bin/python3
+else
+  say "Python's websockets cannot be installed: tests that need it are skipped"
+fi
+
+say "building"
+swift build --build-tests
+
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+failed=0
+run() { # arguments of swift test
+  swift test --skip-build --disable-xctest "$@" 2>&1 | tee -a "$output" || failed=1
+}
+
+if [[ ${#options[@]} -gt 0 ]]; then
+  run "${options[@]}"
+else
+  # Whole clusters come last and one by one: they measure times, and each wants the machine for itself.
+  say "the tests of the parts"
+  run --skip '^ClusterTests\.'
+  say "the tests of whole clusters"
+  run --no-parallel --filter '^ClusterTests\.'
+fi
+
+say "skipped:"
+grep -E '^. (Test|Suite) .* skipped' "$output" | sort -u | sed 's/^/  /' || say "  none"
+grep -E '^. Test run with ' "$output"
+exit "$failed"

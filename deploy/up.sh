@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# From a new Debian 12 machine with Swift to a running LivePlaza with a lively room in it.
+#
+#   deploy/up.sh [options of `plaza up`]       for example: deploy/up.sh --kafka-home ~/kafka --scale gateway=2
+#
+# Installs the Debian packages that are missing, builds in release mode, and runs `plaza up --demo`. Safe to run again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'up: %s\n' "$*"; }
+
+if ! command -v swift >/dev/null; then
+  say "Swift 6.3 is needed: see https://www.swift.org/install/linux/" >&2
+  exit 1
+fi
+parts=(build run local)
+for argument in "$@"; do [[ $argument == --kafka-home* ]] && parts+=(kafka); done
+deploy/install.sh "${parts[@]}"
+say "building in release mode (some minutes the first time)"
+swift build -c release
+programs=$(swift build -c release --show-bin-path)
+say "starting: plaza up --demo $*"
+say "the other subcommands are there too: $programs/plaza --help"
+exec "$programs/plaza" up --demo "$@"
