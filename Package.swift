@@ -77,7 +77,7 @@ let edge: [Target] = [
     library("ClusterKit", ["EmbeddedBroker", "Concurrency", "Settings", "Tokens"]),
     library(
         "LoadKit",
-        ["LivePlazaKit", "CoreKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket", "Concurrency", "Tokens"]),
+        ["LivePlazaKit", "Observability", "CoreKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket", "Concurrency", "Tokens"]),
 ]
 
 let executables: [Target] = [

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// Watches a live's numbers as one client gets them (I7): gaps, repeats and wrong order are always seen.
+package struct FeedTracker: Equatable, Sendable {
+    /// The last position that came in order.
+    package private(set) var position: FeedPosition?
+    /// The first number seen of the present epoch.
+    package private(set) var firstNumber: Int64 = 0
+    /// Items that came in order, once.
+    package private(set) var received = 0
+    /// Items that were skipped.
+    package private(set) var missing = 0
+    /// Items that came again right behind themselves: dropped.
+    package private(set) var repeated = 0
+    /// Items that came after later ones, before which they were missing.
+    package private(set) var reordered = 0
+    private var holes: [ClosedRange<Int64>] = []
+
+    /// What to do with a frame.
+    package enum Verdict: Equatable, Sendable {
+        /// All its items are new.
+        case fresh
+        /// The first so many are known already.
+        case partlyKnown(Int)
+        /// Nothing in it is new.
+        case known
+    }
+
+    package init() {}
+
+    /// Goes on after `position`, as the server says that it does.
+    package mutating func resume(at position: FeedPosition) {
+        if self.position?.epoch != position.epoch { self.firstNumber = position.number + 1 }
+        self.position = position
+    }
+
+    /// Takes note of a frame's numbers.
+    package mutating func note(_ scan: FeedScan) -> Verdict {
+        guard let position = self.position, position.epoch == scan.epoch else {
+            if let position = self.position, scan.epoch < position.epoch {
+                self.repeated += scan.count
+                return .known
+            }
+            // A newcomer begins wherever the feed stands; a new epoch is another stream.
+            self.firstNumber = scan.first
+            self.accept(scan)
+            return .fresh
+        }
+        if scan.first == position.number + 1 {
+            self.accept(scan)
+            return .fresh
+        }
+        if scan.first > position.number + 1 {
+            self.missing += Int(scan.first - position.number - 1)
+            self.holes.append(position.number + 1...scan.first - 1)
+            if self.holes.count > 100 { self.holes.removeFirst() }
+            self.accept(scan)
+            return .fresh
+        }
+        let known = Int(min(scan.last, position.number) - scan.first + 1)
+        for number in scan.first..<scan.first + Int64(known) {
+            if let index = self.holes.firstIndex(where: { $0.contains(number) }) {
+                self.fill(index, number)
+            } else {
+                self.repeated += 1
+            }
+        }
+        guard scan.last > position.number else { return .known }
+        self.received += scan.count - known
+        self.position = FeedPosition(epoch: scan.epoch, number: scan.last)
+        return .partlyKnown(known)
+    }
+
+    private mutating func accept(_ scan: FeedScan) {
+        self.received += scan.count
+        self.position = FeedPosition(epoch: scan.epoch, number: scan.last)
+    }
+
+    /// An item that was missing came after all, too late to be in order.
+    private mutating func fill(_ index: Int, _ number: Int64) {
+        let hole = self.holes.remove(at: index)
+        if hole.lowerBound < number { self.holes.append(hole.lowerBound...number - 1) }
+        if number < hole.upperBound { self.holes.append(number + 1...hole.upperBound) }
+        self.missing -= 1
+        self.reordered += 1
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Observability
+
+/// What a load run saw. Latency is from the moment when a message was due to its receipt by each viewer.
+package struct LoadReport: Codable, Sendable {
+    /// Milliseconds.
+    package struct Latency: Codable, Sendable {
+        package var p50: Double
+        package var p90: Double
+        package var p99: Double
+        package var p999: Double
+        package var max: Double
+
+        /// The percentiles of a histogram of microseconds.
+        package init(_ histogram: Histogram) {
+            func milliseconds(_ percent: Double) -> Double { Double(histogram.percentile(percent)) / 1000 }
+            self.p50 = milliseconds(50)
+            self.p90 = milliseconds(90)
+            self.p99 = milliseconds(99)
+            self.p999 = milliseconds(99.9)
+            self.max = Double(histogram.maximum) / 1000
+        }
+    }
+
+    package var rooms: Int
+    package var viewers: Int
+    package var rate: Double
+    package var size: Int
+    package var seconds: Double
+    package var latency: Latency
+    /// From the moment when a message was due to the sender's reply.
+    package var acknowledgement: Latency
+    /// Feed items that the viewers should have, tips and control messages included.
+    package var expected: Int
+    package var delivered: Int
+    package var missing: Int
+    package var repeated: Int
+    package var reordered: Int
+    /// Messages: published = admitted + refused + dropped + unanswered.
+    package var published: Int
+    package var admitted: Int
+    package var refused: [String: Int]
+    package var dropped: Int
+    package var unanswered: Int
+    /// Messages whose reply named another place than they have in the feed.
+    package var misplaced: Int
+    package var reconnects: Int
+    /// The longest time in which no viewer of some room got anything while messages were due, in milliseconds.
+    package var longestPause: Double
+    /// Rooms or viewers that could not be set up.
+    package var failures: [String]
+    /// The servers' own ledger over the run, if it was read.
+    package var ledger: [String: Double]?
+
+    /// Nothing acknowledged was lost, repeated or put out of order, and everything could be set up.
+    package var isClean: Bool {
+        self.missing == 0 && self.repeated == 0 && self.reordered == 0 && self.misplaced == 0 && self.failures.isEmpty
+            && self.published == self.admitted + self.dropped + self.unanswered + self.refused.values.reduce(0, +)
+    }
+}
