@@ -42,9 +42,10 @@ extension DirectoryInput {
         switch self.command {
         case .create(_, _, let owner, _): UserKey(self.app, owner.userID).text
         case .release(let owner, _, _): UserKey(self.app, owner).text
-        case .open(let live, _, _, _), .updateInfo(let live, _, _), .setMetadata(let live, _, _),
-            .deleteMetadata(let live, _, _), .setAdmin(let live, _, _), .setAdminVouched(let live, _, _),
-            .revokeAdmin(let live, _, _), .kick(let live, _, _), .end(let live, _), .floor(let live, _, _):
+        case .open(let live, _, _, _), .repeatOpen(let live, _), .updateInfo(let live, _, _),
+            .setMetadata(let live, _, _), .deleteMetadata(let live, _, _), .setAdmin(let live, _, _),
+            .setAdminVouched(let live, _, _), .revokeAdmin(let live, _, _), .kick(let live, _, _), .end(let live, _),
+            .floor(let live, _, _):
             LiveKey(self.app, live).text
         }
     }

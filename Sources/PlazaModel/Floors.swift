@@ -6,25 +6,44 @@ package struct Floors: Hashable, Sendable, Codable {
         package var user: UserID
         package var ticket: Ticket
     }
-    /// In the order in which they were raised.
+    /// In the order of the users, so that a message's check is a binary search.
     package private(set) var floors: [Floor] = []
 
     package init() {}
 
     /// Raises the floor of `user`; never lowers it.
     package mutating func raise(_ user: UserID, to ticket: Ticket) {
-        if let index = self.floors.firstIndex(where: { $0.user == user }) {
-            guard self.floors[index].ticket < ticket else { return }
-            self.floors.remove(at: index)
+        let index = self.index(of: user)
+        if index < self.floors.count, self.floors[index].user == user {
+            self.floors[index].ticket = max(self.floors[index].ticket, ticket)
+            return
         }
-        self.floors.append(Floor(user: user, ticket: ticket))
-        if self.floors.count > Limits.floorsPerLive { self.floors.removeFirst() }
+        self.floors.insert(Floor(user: user, ticket: ticket), at: index)
+        // Tickets of a live only grow: the lowest floor is the oldest.
+        if self.floors.count > Limits.floorsPerLive,
+            let oldest = self.floors.indices.min(by: { self.floors[$0].ticket < self.floors[$1].ticket })
+        {
+            self.floors.remove(at: oldest)
+        }
     }
 
     /// Whether a command of `user` with `ticket` comes from after its last kick.
     package func admit(_ user: UserID, _ ticket: Ticket) -> Bool {
-        guard let floor = self.floors.first(where: { $0.user == user }) else { return true }
-        return ticket >= floor.ticket
+        guard !self.floors.isEmpty else { return true }
+        let index = self.index(of: user)
+        guard index < self.floors.count, self.floors[index].user == user else { return true }
+        return ticket >= self.floors[index].ticket
+    }
+
+    /// Where `user` stands, or would stand.
+    private func index(of user: UserID) -> Int {
+        var low = 0
+        var high = self.floors.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self.floors[middle].user < user { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// Why `caller` may not act in the room, or nil when it may: it must have joined, and not be kicked since.

@@ -18,6 +18,8 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
     /// Second step, keyed by the live: the owner's claim stands.
     case open(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
+    /// Second step of a create that was sent again: the answer that `open` gave is given again; it opens nothing.
+    case repeatOpen(live: LiveID, caller: Caller)
     /// Keyed by the owner: the live ended, or was refused in the second step; then the caller is answered.
     case release(owner: UserID, live: LiveID, thenReply: Reply?)
     case updateInfo(live: LiveID, changes: LiveChanges, caller: Caller)

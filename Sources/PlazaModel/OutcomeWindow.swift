@@ -39,6 +39,13 @@ package struct OutcomeWindow: Hashable, Sendable, Codable {
     /// When the window may go.
     package private(set) var expiresAt: Timestamp
 
+    /// When a row that holds the window falls due: its end, rounded up to ten seconds, so that a busy session's row
+    /// changes its due time once in ten seconds and not with each call.
+    package var due: Timestamp {
+        let step: Int64 = 10_000
+        return Timestamp(milliseconds: (self.expiresAt.milliseconds + step - 1) / step * step)
+    }
+
     /// An empty window.
     package init(at now: Timestamp) { self.expiresAt = now + Self.lifetime }
 
@@ -48,9 +55,13 @@ package struct OutcomeWindow: Hashable, Sendable, Codable {
         return counter <= self.floor ? .forgotten : .fresh
     }
 
-    /// Keeps what became of the call `counter`.
+    /// Keeps what became of the call `counter`; what a second step decided takes the place of `passedOn`.
     package mutating func record(_ counter: Int64, _ entry: Entry, at now: Timestamp) {
-        self.kept.append(Kept(counter: counter, entry: entry))
+        if let index = self.kept.firstIndex(where: { $0.counter == counter }) {
+            self.kept[index].entry = entry
+        } else {
+            self.kept.append(Kept(counter: counter, entry: entry))
+        }
         if self.kept.count > Self.limit { self.floor = max(self.floor, self.kept.removeFirst().counter) }
         self.expiresAt = now + Self.lifetime
     }
