@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+extension DirectoryMachine {
+    /// What is wrong with the rows of one partition; empty when all invariants hold.
+    ///
+    /// - Parameter rows: the rows.
+    /// - Parameter isWhole: the partition is the only one and nothing that the directory told itself is under way;
+    ///   then claims and running lives must match one to one.
+    package func checkInvariants(_ rows: DirectoryRows, isWhole: Bool = false) -> [String] {
+        var broken: [String] = []
+        for key in rows.sortedKeys {
+            switch (key, rows[key]) {
+            case (.room(let live), .room(let room)?): broken += self.checkRoom(live, room).map { "\(key.text): \($0)" }
+            case (.claim(let owner), .claim(let claim)?):
+                if isWhole, !rows.runs(LiveKey(owner.app, claim.live), owner.user) {
+                    broken.append("\(key.text): claims \(claim.live), which the owner does not run (I1)")
+                }
+            case (.roomCalls, .calls(let window)?), (.ownerCalls, .calls(let window)?):
+                if window.kept.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
+            default: broken.append("\(key.text): a row of another kind")
+            }
+            if isWhole, case .room(let live) = key, case .room(let room)? = rows[key], room.ended == nil {
+                let owner = UserKey(live.app, room.info.liveOwner.userID)
+                if rows[.claim(owner)] != .claim(claim: OwnerClaim(live: live.live)) {
+                    broken.append("\(key.text): runs without its owner's claim (I1)")
+                }
+            }
+        }
+        return broken
+    }
+
+    private func checkRoom(_ key: LiveKey, _ room: RoomRow) -> [String] {
+        var broken: [String] = []
+        let info = room.info
+        if info.liveID != key.live { broken.append("info of another live") }
+        if (room.ended == nil) != (room.removeAt == nil) { broken.append("ended without an end of its row (I1)") }
+        if room.revision < room.epoch { broken.append("revision before its creation") }
+        if Set(info.admins).count != info.admins.count { broken.append("an admin twice") }
+        if info.admins.contains(info.liveOwner.userID) { broken.append("the owner is an admin") }
+        if info.admins.count > self.policies[key.app].maxAdmins { broken.append("too many admins") }
+        let metadata = info.metaData
+        if metadata.count > Limits.metadataKeys
+            || metadata.keys.contains(where: { $0.utf8.count > Limits.metadataKeyBytes })
+            || metadata.values.contains(where: { $0.utf8.count > Limits.metadataValueBytes })
+            || metadata.values.reduce(0, { $0 + $1.utf8.count }) > Limits.metadataTotalBytes
+        {
+            broken.append("metadata over a limit (I2)")
+        }
+        return broken
+    }
+}
+
+extension DirectoryRows {
+    fileprivate func runs(_ key: LiveKey, _ owner: UserID) -> Bool {
+        guard case .room(let room)? = self[.room(key)] else { return false }
+        return room.ended == nil && room.info.liveOwner.userID == owner
+    }
+}

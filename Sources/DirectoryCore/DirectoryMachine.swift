@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// The rows of one partition of the directory.
+package typealias DirectoryRows = Journal<DirectoryKey, DirectoryRow>
+
+/// The directory: which lives there are, who owns them, and who may do what in them.
+///
+/// Privileged calls that presence carries out (kick, the membership of an admin-to-be) pass through it, so that a
+/// revoked admin is powerless from that offset on.
+package struct DirectoryMachine: Machine {
+    /// How long an ended live is still known, so that late calls learn that it ended.
+    package static let endedLifetime = Milliseconds.seconds(300)
+    /// How soon the same live may be created again.
+    package static let createInterval = Milliseconds.seconds(1)
+
+    let policies: Policies
+
+    /// A directory under the apps' `policies`.
+    package init(policies: Policies) { self.policies = policies }
+
+    package func handle(
+        _ input: DirectoryInput, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
+    ) {
+        let app = input.app
+        switch input.command {
+        case .create(let live, let changes, let owner, let caller):
+            let request = CreateRequest(key: LiveKey(app, live), changes: changes, owner: owner, caller: caller)
+            self.create(request, in: &rows, at: moment, into: &effects)
+        case .open(let live, let changes, let owner, let caller):
+            let request = CreateRequest(key: LiveKey(app, live), changes: changes, owner: owner, caller: caller)
+            self.open(request, in: &rows, at: moment, into: &effects)
+        case .repeatOpen(let live, let caller):
+            self.repeatOpen(LiveKey(app, live), caller, in: rows, into: &effects)
+        case .release(let owner, let live, let thenReply):
+            self.release(UserKey(app, owner), live, thenReply, in: &rows, into: &effects)
+        case .floor(let live, let user, let ticket):
+            self.raiseFloor(LiveKey(app, live), user, ticket, in: &rows)
+        case .updateInfo(let live, _, let caller), .setMetadata(let live, _, let caller),
+            .deleteMetadata(let live, _, let caller), .setAdmin(let live, _, let caller),
+            .setAdminVouched(let live, _, let caller), .revokeAdmin(let live, _, let caller),
+            .kick(let live, _, let caller), .end(let live, let caller):
+            let call = RoomCall(key: LiveKey(app, live), command: input.command, caller: caller)
+            self.decide(call, in: &rows, at: moment, into: &effects)
+        }
+    }
+
+    package func due(
+        _ key: DirectoryKey, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
+    ) {
+        switch key {
+        case .room(let live):
+            rows[key] = nil
+            effects.append(.roomGone(live))
+        case .roomCalls, .ownerCalls:
+            rows[key] = nil
+        case .claim:
+            // Claims are never due: they go with their live.
+            break
+        }
+    }
+
+    private func raiseFloor(_ key: LiveKey, _ user: UserID, _ ticket: Ticket, in rows: inout DirectoryRows) {
+        guard case .room(var room)? = rows[.room(key)] else { return }
+        room.floors.raise(user, to: ticket)
+        rows[.room(key)] = .room(row: room)
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// The name of one of the directory's rows.
+package enum DirectoryKey: RowKey {
+    /// A live that runs, or ended a short while ago.
+    case room(LiveKey)
+    /// The claim of a user who runs a live: one at a time.
+    case claim(UserKey)
+    /// What became of a session's calls about a live.
+    case roomCalls(LiveKey, SessionID)
+    /// What became of a session's creates for an owner.
+    case ownerCalls(UserKey, SessionID)
+
+    package var text: String {
+        switch self {
+        case .room(let key): "room/\(key.text)"
+        case .claim(let key): "claim/\(key.text)"
+        case .roomCalls(let key, let session): "roomCalls/\(key.text)/\(session.text)"
+        case .ownerCalls(let key, let session): "ownerCalls/\(key.text)/\(session.text)"
+        }
+    }
+
+    package init?(text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        switch (parts.first, parts.count) {
+        case ("room", 3): self = .room(LiveKey(AppID(parts[1]), LiveID(parts[2])))
+        case ("claim", 3): self = .claim(UserKey(AppID(parts[1]), UserID(parts[2])))
+        case ("roomCalls", 4): self = .roomCalls(LiveKey(AppID(parts[1]), LiveID(parts[2])), SessionID(parts[3]))
+        case ("ownerCalls", 4): self = .ownerCalls(UserKey(AppID(parts[1]), UserID(parts[2])), SessionID(parts[3]))
+        default: return nil
+        }
+    }
+
+    /// Rooms, claims, calls; within each by name.
+    package static func < (a: DirectoryKey, b: DirectoryKey) -> Bool {
+        switch (a, b) {
+        case (.room(let a), .room(let b)): a < b
+        case (.claim(let a), .claim(let b)): a < b
+        case (.roomCalls(let a, let s), .roomCalls(let b, let t)): a != b ? a < b : s < t
+        case (.ownerCalls(let a, let s), .ownerCalls(let b, let t)): a != b ? a < b : s < t
+        default: a.rank < b.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .room: 0
+        case .claim: 1
+        case .roomCalls: 2
+        case .ownerCalls: 3
+        }
+    }
+}
+
+/// One of the directory's rows.
+package enum DirectoryRow: JournalRow, Codable {
+    case room(row: RoomRow)
+    case claim(claim: OwnerClaim)
+    case calls(window: OutcomeWindow)
+
+    package var due: Timestamp? {
+        switch self {
+        case .room(let row): row.removeAt
+        case .claim: nil
+        case .calls(let window): window.due
+        }
+    }
+}
+
+/// A live as the directory knows it. Running until `ended` is set, which happens once and for good (I1).
+package struct RoomRow: Hashable, Sendable, Codable {
+    /// What everybody sees of it.
+    package var info: LiveInfo
+    /// The offset of the creation.
+    package var epoch: Int64
+    /// The offset of the last change: grows for ever, also when the live's id is used again.
+    package var revision: Int64
+    /// Who ended it, once it has ended.
+    package var ended: LiveEndReason?
+    /// When the ended live's row goes.
+    package var removeAt: Timestamp?
+    /// The lowest tickets of users who were kicked (I6).
+    package var floors: Floors
+
+    /// A live that has just been created.
+    package init(info: LiveInfo, epoch: Int64) {
+        self.info = info
+        self.epoch = epoch
+        self.revision = epoch
+        self.floors = Floors()
+    }
+
+    /// The live's record in the topic `rooms`.
+    func record(app: AppID) -> RoomRecord {
+        RoomRecord(app: app, info: self.info, epoch: self.epoch, revision: self.revision, ended: self.ended)
+    }
+}
+
+/// Which live its owner runs, or is about to. Each claim is released by exactly one `release`: by the refusal of the
+/// second step, or by the end of the live.
+package struct OwnerClaim: Hashable, Sendable, Codable {
+    package var live: LiveID
+
+    /// A claim for `live`.
+    package init(live: LiveID) { self.live = live }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+private let users: [UserID] = ["alice", "bob", "carl"]
+private let lives: [LiveID] = ["one", "two"]
+
+/// Random schedules of few users and lives, in batches that may abort anywhere.
+@Suite struct DirectoryScheduleTests {
+    private struct Step {
+        var span: Int64
+        var command: DirectoryCommand
+    }
+
+    /// Makes steps; one call in four is a call of the last minute, sent again.
+    private struct Schedule {
+        var random: SeededRandom
+        var counter: Int64 = 0
+        var now: Int64 = 0
+        var sent: [(at: Int64, command: DirectoryCommand)] = []
+
+        init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
+
+        mutating func next() -> Step {
+            let span: Int64 = Int.random(in: 0..<30, using: &self.random) == 0 ? 70_000 : 300
+            self.now += span
+            self.sent.removeAll { $0.at <= self.now - 60_000 }
+            if Int.random(in: 0..<4, using: &self.random) == 0,
+                let again = self.sent.suffix(8).randomElement(using: &self.random)
+            {
+                return Step(span: span, command: again.command)
+            }
+            let command = self.fresh()
+            self.sent.append((self.now, command))
+            return Step(span: span, command: command)
+        }
+
+        private mutating func fresh() -> DirectoryCommand {
+            let other = users.randomElement(using: &self.random) ?? "alice"
+            let live = lives.randomElement(using: &self.random) ?? "one"
+            self.counter += 1
+            let caller = user(users.randomElement(using: &self.random) ?? "alice", self.counter, ticket: self.counter)
+            switch Int.random(in: 0..<12, using: &self.random) {
+            case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
+            case 4, 5: return .end(live: live, caller: caller)
+            case 6: return .setAdmin(live: live, user: other, caller: caller)
+            case 7: return .revokeAdmin(live: live, user: other, caller: caller)
+            case 8: return .kick(live: live, user: other, caller: caller)
+            case 9:
+                let ticket = Ticket(self.counter + Int64.random(in: -5...5, using: &self.random))
+                return .floor(live: live, user: other, ticket: ticket)
+            case 10: return .setMetadata(live: live, values: ["k\(counter % 12)": "v\(counter)"], caller: caller)
+            default: return .updateInfo(live: live, changes: LiveChanges(notice: "\(counter % 3)"), caller: caller)
+            }
+        }
+
+        static func steps(_ count: Int, seed: UInt64) -> [Step] {
+            var schedule = Schedule(seed: seed)
+            return (0..<count).map { _ in schedule.next() }
+        }
+    }
+
+    /// What follows from `inputs`, the rows told back to the directory and vouched admins included.
+    private func run(_ steps: [Step], abortingWith seed: UInt64?) -> (effects: [Effect], directory: DirectoryHarness) {
+        var directory = DirectoryHarness()
+        var random = SeededRandom(seed: seed ?? 0)
+        var effects: [Effect] = []
+        for step in steps {
+            effects += directory.pass(Milliseconds(step.span))
+            directory.rows.commit()
+            var open = [step.command]
+            while !open.isEmpty {
+                let command = open.removeFirst()
+                if seed != nil, Bool.random(using: &random) {
+                    // The transaction aborts after the input was handled: rows go back, and it is read again.
+                    let before = directory.rows.sortedKeys.map { ($0, directory.rows[$0]) }
+                    _ = directory.send(command)
+                    directory.rows.rollback()
+                    directory.offset -= 1
+                    #expect(directory.rows.sortedKeys == before.map(\.0))
+                    #expect(before.allSatisfy { directory.rows[$0.0] == $0.1 })
+                }
+                let following = directory.send(command)
+                directory.rows.commit()
+                effects += following
+                for effect in following {
+                    if case .directory(let input, _) = effect { open.append(input.command) }
+                    if case .audience(let input) = effect, case .vouchAdmin(let user, let caller) = input.command {
+                        open.append(.setAdminVouched(live: input.key.live, user: user, caller: caller))
+                    }
+                }
+            }
+            directory.expectSound()
+        }
+        return (effects, directory)
+    }
+
+    @Test(arguments: 1...20) func `I1 I2 I15 any schedule keeps the invariants, ends a live once and answers alike`(
+        seed: UInt64
+    ) {
+        let (effects, _) = self.run(Schedule.steps(400, seed: seed), abortingWith: nil)
+
+        // Each incarnation ends at most once, and each opened feed at most once.
+        var ended: Set<String> = []
+        var opened: Set<String> = []
+        var answers: [RequestID: Outcome] = [:]
+        var repeated = 0
+        for effect in effects {
+            switch effect {
+            case .audience(let input):
+                if case .ended(let epoch) = input.command {
+                    #expect(ended.insert("\(input.key.text)#\(epoch)").inserted)
+                    #expect(opened.contains("\(input.key.text)#\(epoch)"))
+                }
+                if case .opened(let epoch, _) = input.command {
+                    #expect(opened.insert("\(input.key.text)#\(epoch)").inserted)
+                }
+            case .reply(let reply):
+                // A live that is not there leaves no window; everything else is answered alike each time.
+                if case .failure(let error) = reply.outcome, error.code == .noSuchRoom { continue }
+                if let first = answers[reply.request] {
+                    #expect(reply.outcome == first)
+                    repeated += 1
+                } else {
+                    answers[reply.request] = reply.outcome
+                }
+            default: break
+            }
+        }
+        #expect(!ended.isEmpty)
+        #expect(repeated > 10)
+    }
+
+    @Test(arguments: 1...20) func `I15 a transaction that aborts anywhere changes nothing that follows`(seed: UInt64) {
+        let steps = Schedule.steps(200, seed: seed)
+        let plain = self.run(steps, abortingWith: nil)
+        let aborted = self.run(steps, abortingWith: seed)
+        #expect(plain.effects == aborted.effects)
+        #expect(plain.directory.rows.sortedKeys == aborted.directory.rows.sortedKeys)
+    }
+
+    @Test func `rows' keys read back from their text`() {
+        let keys: [DirectoryKey] = [
+            .room(LiveKey("demo", "a:b#c")), .claim(UserKey("demo", "u-1")),
+            .roomCalls(LiveKey("demo", "x"), "s_1"), .ownerCalls(UserKey("demo", "u"), "s"),
+        ]
+        for key in keys { #expect(DirectoryKey(text: key.text) == key) }
+        #expect(keys.map(\.text).first == "room/demo/a:b#c")
+        for text in ["", "room", "room/demo", "room/demo/a/b", "claims/demo/a", "roomCalls/demo/x"] {
+            #expect(DirectoryKey(text: text) == nil)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+@Suite struct RoomCallTests {
+    @Test func `I1 a live ends once, told to everybody, and its owner is free when it hears`() throws {
+        var directory = DirectoryHarness.running()
+        let room = try #require(directory.room)
+        let caller = user("alice", 2)
+        let reply = Reply(to: caller, app: app, .success(result: .done), seen: Seen(.rooms, live, revision: 3))
+        let release = DirectoryCommand.release(owner: "alice", live: live, thenReply: reply)
+        #expect(
+            directory.send(.end(live: live, caller: caller)) == [
+                .room(RoomRecord(app: app, info: room.info, epoch: 2, revision: 3, ended: .endedByHost)),
+                .audience(AudienceInput(key, .ended(epoch: 2))),
+                .barrage(BarrageInput(key, .ended(reason: .endedByHost))),
+                .seat(SeatInput(key, .ended)),
+                .connection(ConnectionInput(app: app, .ended(live: live))),
+                .directory(DirectoryInput(app: app, release), key: "demo/alice"),
+            ])
+        #expect(directory.send(release) == [.reply(reply)])
+        directory.expectSound()
+        #expect(codes(directory.settle(.end(live: live, caller: user("alice", 3)))) == [.noSuchRoom])
+        // Sent again, the first end is answered again.
+        #expect(directory.settle(.end(live: live, caller: caller)) == [.reply(reply)])
+    }
+
+    @Test func `an ended live goes after five minutes, with a tombstone`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.settle(.end(live: live, caller: server(1)))
+        #expect(directory.room?.ended == .endedByServer)
+        #expect(directory.pass(Milliseconds(299_999)) == [])
+        #expect(directory.pass(Milliseconds(1)) == [.roomGone(key)])
+        #expect(directory.rows.count == 0)
+        #expect(codes(directory.settle(.end(live: live, caller: server(2)))) == [.noSuchRoom])
+        #expect(directory.rows.count == 0)
+    }
+
+    @Test func `I2 only owner and admins change a live`() {
+        var directory = DirectoryHarness.running()
+        directory.makeAdmin("bob", counter: 2)
+        let values = ["k": "v"]
+        #expect(
+            codes(directory.send(.setMetadata(live: live, values: values, caller: user("carl", 1))))
+                == [.needsOwnerOrAdmin])
+        #expect(
+            codes(directory.send(.updateInfo(live: live, changes: LiveChanges(notice: "n"), caller: user("carl", 2))))
+                == [.needsOwnerOrAdmin])
+        #expect(codes(directory.send(.end(live: live, caller: user("bob", 1)))) == [.needsOwner])
+        #expect(
+            codes(directory.send(.setAdmin(live: live, user: "carl", caller: user("bob", 2)))) == [.needsOwner])
+        for caller in [user("bob", 3), user("alice", 3), server(1)] {
+            #expect(results(directory.send(.setMetadata(live: live, values: values, caller: caller))) == [.done])
+        }
+        directory.expectSound()
+    }
+
+    @Test func `an update is recorded, told to feed and seats, and answered with what it became`() throws {
+        var directory = DirectoryHarness.running()
+        var info = try #require(directory.room).info
+        let caller = user("alice", 2)
+        info.notice = "soon"
+        info.isMessageDisable = true
+        let changes = LiveChanges(notice: "soon", isMessageDisable: true)
+        let reply = Reply(
+            to: caller, app: app, .success(result: .live(info: info, epoch: 2)), seen: Seen(.rooms, live, revision: 3))
+        #expect(
+            directory.send(.updateInfo(live: live, changes: changes, caller: caller)) == [
+                .room(RoomRecord(app: app, info: info, epoch: 2, revision: 3)),
+                .barrage(BarrageInput(key, .tell(content: .infoChanged(info: info)))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: []))),
+                .seat(SeatInput(key, .infoChanged(info: info))),
+                .reply(reply),
+            ])
+        // Nothing new: only the answer, with the revision of the last change.
+        let again = directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", 3)))
+        #expect(
+            again == [
+                .success(
+                    .live(info: info, epoch: 2), to: user("alice", 3), app: app, seen: Seen(.rooms, live, revision: 3))
+            ])
+        #expect(
+            codes(
+                directory.send(
+                    .updateInfo(live: live, changes: LiveChanges(seatTemplate: 70), caller: user("alice", 4))))
+                == [.badParameter])
+    }
+
+    @Test func `I2 the last write of a key wins, and what changed is told`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.send(.setMetadata(live: live, values: ["a": "1", "b": "1"], caller: user("alice", 2)))
+        let effects = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: user("alice", 3)))
+        #expect(directory.room?.info.metaData == ["a": "1", "b": "2"])
+        #expect(
+            effects.contains(
+                .barrage(BarrageInput(key, .tell(content: .metadataChanged(set: ["b": "2"], removed: []))))))
+        let deleted = directory.send(
+            .deleteMetadata(live: live, keys: ["b", "z", "b"], caller: user("alice", 4)))
+        #expect(directory.room?.info.metaData == ["a": "1"])
+        #expect(
+            deleted.contains(.barrage(BarrageInput(key, .tell(content: .metadataChanged(set: [:], removed: ["b"]))))))
+        #expect(
+            codes(directory.send(.deleteMetadata(live: live, keys: ["z"], caller: user("alice", 5))))
+                == [.noSuchMetadataKey])
+    }
+
+    @Test func `I2 a metadata call over any limit changes nothing`() {
+        var directory = DirectoryHarness.running()
+        let full = Dictionary(uniqueKeysWithValues: (0..<8).map { ("k\($0)", String(repeating: "v", count: 2000)) })
+        _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", 2)))
+        let before = directory.room
+        let long = String(repeating: "v", count: 2048)
+        let cases: [([String: String], ReplyCode)] = [
+            (["a": "1", "b": "2", "c": "3"], .tooManyMetadataKeys),
+            (["a": long + "v"], .metadataValueTooLong),
+            (["a": long], .metadataTooLong),
+            ([String(repeating: "k", count: 51): "v"], .metadataKeyTooLong),
+            (["": "v"], .badParameter),
+            ([:], .badParameter),
+        ]
+        for (index, (values, code)) in cases.enumerated() {
+            let caller = user("alice", Int64(10 + index))
+            let effects = directory.send(.setMetadata(live: live, values: values, caller: caller))
+            #expect(codes(effects) == [code])
+            #expect(effects.count == 1)
+            #expect(directory.room == before)
+        }
+        // At the limits exactly: ten keys, 16 KB in all.
+        let rest = ["a": String(repeating: "v", count: 300), "b": String(repeating: "v", count: 84)]
+        #expect(results(directory.send(.setMetadata(live: live, values: rest, caller: user("alice", 30)))) == [.done])
+        directory.expectSound()
+    }
+}
