@@ -73,6 +73,6 @@ else
 fi
 
 say "skipped:"
-grep -E '^. (Test|Suite) .* skipped' "$output" | sort -u | sed 's/^/  /' || say "  none"
-grep -E '^. Test run with ' "$output"
+grep -E '^[^ ]+ (Test|Suite) .* skipped' "$output" | sort -u | sed 's/^/  /' || say "  none"
+grep -E '^[^ ]+ Test run with ' "$output"
 exit "$failed"
