@@ -109,7 +109,7 @@ let testTargets: [Target] = [
     tests("GatewayCoreTests", ["GatewayCore", "PlazaModel", "CoreKit"]),
     tests("ObservabilityTests", ["Observability", "Settings"]),
     tests("EventLoopTests", ["EventLoop", "Concurrency"]),
-    tests("WebSocketTests", ["WebSocket", "EventLoop"]),
+    tests("WebSocketTests", ["WebSocket", "EventLoop"], resources: [.embedInCode("Interop")]),
     tests("HTTPServerTests", ["HTTPServer"]),
     tests("TokensTests", ["Tokens"]),
     tests("KafkaClientTests", ["KafkaClient", "EmbeddedBroker", "TestSupport"]),
