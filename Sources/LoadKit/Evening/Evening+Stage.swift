@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+internal import PlazaModel
+
+/// The second half: a guest on a seat, two hosts connect and battle, and the lives end.
+extension Evening {
+    func seatGuest() async throws(EveningFailure) {
+        try await self.carol.call("seat.apply", Params(live: self.aliceLive, timeout: 30), live: self.aliceLive)
+        _ = try await self.alice.notice("carol's application") { content in
+            if case .applicationReceived(let guest, _, _, _) = content {
+                guest.userName == "Carol" ? true : nil
+            } else {
+                nil
+            }
+        }
+        try await self.alice.call(
+            "seat.acceptApplication", Params(live: self.aliceLive, user: self.user(self.carol)), live: self.aliceLive)
+        _ = try await self.carol.notice("that her application was accepted") { content in
+            if case .applicationAnswered(_, true) = content { true } else { nil }
+        }
+        let carol = self.user(self.carol)
+        let seat = try await self.erin.see("carol on a seat") { content -> Int? in
+            guard case .stage(let stage, _) = content else { return nil }
+            return stage.seats.first { $0.occupant?.user.userID.text == carol }?.index
+        }
+        self.say(
+            "carol asks for a seat", "alice sees the application and accepts it", "erin sees carol on seat \(seat)")
+    }
+
+    func connect() async throws(EveningFailure) {
+        let missing = LiveID("\(self.setting.name)-nobody")
+        let asked = try await self.alice.call(
+            "cohost.request", Params(live: self.aliceLive, to: [self.bobLive, missing], timeout: 10),
+            live: self.aliceLive)
+        guard case .coHost(let codes) = asked else { throw EveningFailure("the request gave \(asked)") }
+        let byLive = Dictionary(codes.map { ($0.live, $0.code) }, uniquingKeysWith: { first, _ in first })
+        try self.check(byLive == [self.bobLive: 0, missing: 1], "the codes are \(byLive)")
+        _ = try await self.bob.notice("alice's request") { content in
+            if case .coHostRequestReceived(let inviter, _, _) = content {
+                inviter.live == self.aliceLive ? true : nil
+            } else {
+                nil
+            }
+        }
+        try await self.bob.call(
+            "cohost.accept", Params(live: self.bobLive, inviter: self.aliceLive), live: self.bobLive)
+        _ = try await self.alice.notice("that bob accepted") { content in
+            if case .coHostRequestAccepted(let invitee) = content {
+                invitee.live == self.bobLive ? true : nil
+            } else {
+                nil
+            }
+        }
+        for person in [self.erin, self.frank] {
+            _ = try await person.see("both lives on stage") { content -> Bool? in
+                guard case .stage(let stage, _) = content, let connection = stage.connection else { return nil }
+                return Set(connection.members.map(\.live)) == [self.aliceLive, self.bobLive] ? true : nil
+            }
+        }
+        self.say(
+            "alice asks bob's live, and one that does not exist", "the codes are 0 and 1", "bob is asked, and accepts",
+            "erin in alice's live and frank in bob's see both on stage")
+    }
+
+    func battle() async throws(EveningFailure) {
+        let asked = try await self.alice.call(
+            "battle.request", Params(live: self.aliceLive, to: [self.bobLive], duration: 6, needResponse: true),
+            live: self.aliceLive)
+        guard case .battle(let battle, _, _, _) = asked else { throw EveningFailure("the battle gave \(asked)") }
+        _ = try await self.bob.notice("the battle's request") { content in
+            if case .battleRequestReceived(battle, _, _, _, _) = content { true } else { nil }
+        }
+        try await self.bob.call("battle.accept", Params(live: self.bobLive, battle: battle), live: self.bobLive)
+        for person in [self.erin, self.frank] {
+            _ = try await person.see("the battle's begin") { content -> Bool? in
+                guard case .stage(_, let events) = content else { return nil }
+                return events.contains(.battleStarted(battle: battle)) ? true : nil
+            }
+        }
+        try await self.score(battle)
+        let want = [self.aliceLive: Int64(50), self.bobLive: Int64(20)]
+        for person in [self.erin, self.frank] {
+            let result = try await person.see("the battle's result", within: 15) { content -> [LiveID: Int64]? in
+                guard case .stage(let stage, _) = content, let view = stage.battle, view.ended == .timeOver else {
+                    return nil
+                }
+                return Dictionary(view.sides.map { ($0.live, $0.score) }, uniquingKeysWith: { first, _ in first })
+            }
+            try self.check(result == want, "\(person.name) sees the result \(result)")
+        }
+        try await self.shop.expectRefusal(
+            .battleOver, "battle.score",
+            Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 1)]))
+        self.say(
+            "a battle of 6 seconds", "bob is asked, and accepts", "gifts count for alice 30 and 20 more, for bob 20",
+            "alice herself may not count: \(ReplyCode.noPermission.name)", "time is over: everybody sees 50 to 20",
+            "what comes later counts no more: \(ReplyCode.battleOver.name)")
+    }
+
+    private func score(_ battle: BattleID) async throws(EveningFailure) {
+        try await self.alice.expectRefusal(
+            .noPermission, "battle.score",
+            Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
+        let first = [ScoreUpdate(live: self.aliceLive, score: 30), ScoreUpdate(live: self.bobLive, score: 20)]
+        let counted = try await self.shop.call("battle.score", Params(battle: battle, operation: 1, scores: first))
+        guard case .scores(let codes) = counted, codes.allSatisfy({ $0.code == 0 }) else {
+            throw EveningFailure("the scores gave \(counted)")
+        }
+        try await self.shop.call(
+            "battle.score",
+            Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 20)]))
+    }
+
+    func end() async throws(EveningFailure) {
+        try await self.bob.call("cohost.exit", Params(live: self.bobLive), live: self.bobLive)
+        _ = try await self.erin.see("bob leaving the stage") { content -> Bool? in
+            guard case .stage(let stage, let events) = content, stage.connection == nil else { return nil }
+            return events.contains { if case .coHostLeft = $0 { true } else { false } } ? true : nil
+        }
+        for (host, live) in [(self.alice, self.aliceLive), (self.bob, self.bobLive)] {
+            try await host.call("live.end", Params(live: live), live: live)
+        }
+        for person in self.aliceRoom + self.bobRoom {
+            _ = try await person.see("the end") { content in
+                if case .liveEnded(.endedByHost) = content { true } else { nil }
+            }
+        }
+        for person in self.aliceRoom + self.bobRoom {
+            await person.listen(seconds: 0.2)
+            try self.check(person.endings == 1, "\(person.name) was told \(person.endings) times that the live ended")
+            try self.check(person.isFeedWhole, "\(person.name) has holes: \(person.numbers)")
+        }
+        try await self.carol.expectRefusal(.noSuchRoomOnEntry, "live.join", Params(live: self.aliceLive))
+        self.say(
+            "the evening ends", "bob leaves the stage; both lives end", "all five are told once, and no feed has a hole"
+        )
+    }
+}
