@@ -117,11 +117,3 @@ enum SeatTemplate {
         }
     }
 }
-
-/// Revisions of what others compare: they only grow, also when a live ends and is created anew, for they follow the
-/// offsets of the inbox.
-enum Revision {
-    /// The revision of a change at `moment`. At one offset a live changes at most twice: by what fell due, and by the
-    /// input itself.
-    static func next(after last: Int64, at moment: Moment) -> Int64 { max(last + 1, 2 * moment.offset) }
-}

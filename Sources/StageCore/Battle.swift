@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// A live that is asked to a battle.
+package struct BattleInvitee: Equatable, Sendable, Codable {
+    package var live: LiveID
+    package var hasAccepted: Bool
+}
+
+/// A battle: being agreed on while `view` is nil, then fought, then over with its result in `view`.
+///
+/// Agreed on: becomes fought when every invitee is processed and at least one accepted, else it is removed. Fought:
+/// becomes over by time or when all have left. Over: removed when no live shows it any more.
+package struct Battle: Equatable, Sendable, Codable {
+    /// The time between two updates of the scores to viewers.
+    package static let publishInterval = Milliseconds(500)
+
+    package var id: BattleID
+    package var inviter: LiveID
+    package var durationSeconds: Int64
+    package var extensionInfo: String
+    /// Those who have not declined; empty from the start on.
+    package var invitees: [BattleInvitee]
+    /// When those who have not answered count as declining.
+    package var expiresAt: Timestamp
+    package var view: BattleView?
+    /// When the scores were last told.
+    package var publishedAt: Timestamp?
+    /// Scores have changed since they were last told.
+    package var isDirty = false
+
+    var isAsking: Bool { self.view == nil }
+    var isFighting: Bool { self.view.map { $0.ended == nil } ?? false }
+
+    /// When the battle wants to be looked at: to end the asking, to tell scores, to end.
+    package var due: Timestamp? {
+        guard let view = self.view else { return self.expiresAt }
+        guard view.ended == nil else { return nil }
+        guard self.isDirty, let publishedAt = self.publishedAt else { return view.endTime }
+        return min(view.endTime, publishedAt + Self.publishInterval)
+    }
+
+    /// The place of `live` among those who fight and have not left.
+    func side(of live: LiveID) -> Int? { self.view?.sides.firstIndex { $0.live == live && !$0.hasLeft } }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+/// The fight itself: start, scores, leaving, end (reference 10, I14).
+extension ConnectionStep {
+    /// The highest score: whole numbers up to here are exact in every JSON reader.
+    static let maxScore: Int64 = 1 << 53
+
+    mutating func start(_ battle: inout Battle) {
+        let sides = [battle.inviter] + battle.invitees.map(\.live)
+        let endTime = self.moment.now + .seconds(battle.durationSeconds)
+        battle.view = BattleView(
+            id: battle.id, extensionInfo: battle.extensionInfo, startTime: self.moment.now, endTime: endTime,
+            sides: sides.map { BattleSide(live: $0, host: self.member($0).host) })
+        battle.invitees = []
+        self.set(battle)
+        for live in sides {
+            // The last battle's result gives way to this one.
+            self.hideBattle(of: live)
+            self.update(live) {
+                $0.battle = battle.id
+                $0.battleRequest = nil
+            }
+            self.touch(live, .battleStarted(battle: battle.id))
+        }
+    }
+
+    mutating func battleDue(_ id: BattleID) {
+        guard var battle = self.battle(id) else { return }
+        guard let view = battle.view else { return self.expireBattleRequests(&battle) }
+        if view.endTime <= self.moment.now {
+            self.finish(&battle, .timeOver)
+        } else {
+            self.publishScores(&battle)
+        }
+    }
+
+    /// Ends the battle, once; its scores are the result from now on.
+    private mutating func finish(_ battle: inout Battle, _ reason: BattleEndReason) {
+        guard var view = battle.view, view.ended == nil else { return }
+        view.ended = reason
+        view.endTime = min(view.endTime, self.moment.now)
+        battle.view = view
+        battle.isDirty = false
+        self.set(battle)
+        self.endedHere.insert(battle.id)
+        for live in self.lives(showing: battle) { self.touch(live, .battleEnded(battle: battle.id, reason: reason)) }
+    }
+
+    private mutating func publishScores(_ battle: inout Battle) {
+        battle.isDirty = false
+        battle.publishedAt = self.moment.now
+        self.set(battle)
+        for live in self.lives(showing: battle) { self.touch(live, .battleScored(battle: battle.id)) }
+    }
+
+    mutating func exitBattle(_ id: BattleID, _ live: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
+        _ = try self.owned(live, by: caller)
+        guard let battle = self.battle(id) else {
+            throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
+        }
+        if battle.isAsking { throw ReplyError(.battleNotStarted, "the battle has not begun") }
+        if !battle.isFighting { throw ReplyError(.battleOver, "the battle is over") }
+        guard battle.side(of: live) != nil else {
+            throw ReplyError(.roomNotInBattle, "the live is not in the battle")
+        }
+        self.leaveFight(live, id)
+        return .done
+    }
+
+    /// Takes the live out of whatever battle it is in or agreeing on.
+    mutating func leaveBattles(_ id: LiveID) {
+        if var asking = self.battle(self.live(id)?.battleRequest) { self.leaveAgreement(id, &asking) }
+        if self.isFighting(id), let battle = self.live(id)?.battle { self.leaveFight(id, battle) }
+    }
+
+    /// The others go on; when all have left, the battle ends.
+    private mutating func leaveFight(_ live: LiveID, _ id: BattleID) {
+        guard var battle = self.battle(id), let side = battle.side(of: live) else { return }
+        battle.view?.sides[side].hasLeft = true
+        self.set(battle)
+        for viewer in self.lives(showing: battle) {
+            self.touch(viewer, .battleUserExited(battle: battle.id, live: live))
+        }
+        if battle.view?.sides.allSatisfy(\.hasLeft) == true { self.finish(&battle, .allMemberExit) }
+    }
+
+    /// By the app's server alone. Each live has its own result: 0, or why its score did not change.
+    mutating func updateScores(
+        _ id: BattleID, _ operation: ScoreOperation, _ scores: [ScoreUpdate], _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        guard caller.role == .server else { throw ReplyError(.noPermission, "only the app's server sets scores") }
+        guard var battle = self.battle(id) else {
+            throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
+        }
+        guard (1...Limits.coHostLives).contains(scores.count) else {
+            throw ReplyError(.badParameter, "an update names 1 to \(Limits.coHostLives) lives")
+        }
+        let before = battle.view
+        let codes = scores.map { LiveCode(live: $0.live, code: Self.apply($0, operation, to: &battle)) }
+        guard battle.view != before else { return .scores(codes: codes) }
+        battle.isDirty = true
+        self.set(battle)
+        if battle.publishedAt.map({ $0 + Battle.publishInterval <= self.moment.now }) ?? true {
+            self.publishScores(&battle)
+        }
+        return .scores(codes: codes)
+    }
+
+    private static func apply(_ update: ScoreUpdate, _ operation: ScoreOperation, to battle: inout Battle) -> Int {
+        guard let view = battle.view else { return ReplyCode.battleNotStarted.code }
+        guard view.ended == nil else { return ReplyCode.battleOver.code }
+        guard let side = battle.side(of: update.live) else { return ReplyCode.roomNotInBattle.code }
+        let base = operation == .accumulate ? view.sides[side].score : 0
+        let (score, overflow) = base.addingReportingOverflow(update.score)
+        guard !overflow, (0...Self.maxScore).contains(score) else { return ReplyCode.badParameter.code }
+        battle.view?.sides[side].score = score
+        return 0
+    }
+}

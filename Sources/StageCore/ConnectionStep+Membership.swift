@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+/// Who is connected with whom (I12), and what becomes of a live that goes.
+extension ConnectionStep {
+    mutating func opened(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
+        if let last = self.live(id) {
+            // An opening that is told again is not a new one.
+            if last.owner.userID == owner.userID, last.isVoice == isVoice { return }
+            self.withdraw(id)
+            self.tellSeats()
+        }
+        let revision = Revision.next(after: self.live(id)?.revision ?? 0, at: self.moment)
+        self.journal[.live(LiveKey(self.app, id))] = .live(
+            live: HostedLive(owner: owner, isVoice: isVoice, revision: revision))
+    }
+
+    mutating func ended(_ id: LiveID) {
+        guard self.live(id) != nil else { return }
+        self.withdraw(id)
+        self.tellSeats()
+        self.journal[.live(LiveKey(self.app, id))] = nil
+        self.journal[.floors(LiveKey(self.app, id))] = nil
+    }
+
+    /// The live's host is gone: out of battle and connection, and its requests end. To those whom it asked it has
+    /// cancelled, to the one who asked it has declined.
+    mutating func withdraw(_ id: LiveID) {
+        guard let live = self.live(id) else { return }
+        if live.connection != nil { self.disconnect(id) }
+        for invitee in live.outgoing where self.endRequest(id, invitee) {
+            self.notify(invitee, .coHostRequestCancelled(inviter: self.member(id), invitee: invitee))
+        }
+        if let inviter = live.incoming, self.endRequest(inviter, id) {
+            self.notify(inviter, .coHostRequestRejected(invitee: self.member(id)))
+        }
+    }
+
+    mutating func exit(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
+        guard try self.owned(id, by: caller).connection != nil else {
+            throw ReplyError(.noSuchConnection, "the live is in no connection")
+        }
+        self.disconnect(id)
+        return .done
+    }
+
+    /// `id`, which is in no connection, joins the one of `inviter`, or begins one with it.
+    mutating func connect(_ id: LiveID, to inviter: LiveID) {
+        var view: ConnectionView
+        if let connection = self.connection(self.live(inviter)?.connection) {
+            view = connection
+        } else {
+            view = ConnectionView(
+                id: ConnectionID("c-\(self.moment.offset)"), members: [self.member(inviter)])
+        }
+        let isNew = view.members.count == 1
+        view.members.append(self.member(id))
+        self.set(view)
+        self.update(id) { $0.connection = view.id }
+        self.update(inviter) { $0.connection = view.id }
+        for member in view.members {
+            // Those who are connected now need not ask each other any more.
+            if self.endRequest(id, member.live) {
+                for live in [id, member.live] {
+                    self.notify(live, .coHostRequestCancelled(inviter: self.member(id), invitee: member.live))
+                }
+            }
+            for joined in isNew ? view.members : view.members.suffix(1) {
+                self.touch(member.live, .coHostJoined(member: joined))
+            }
+        }
+    }
+
+    /// Takes `id` out of its connection and of any battle there; with one live left, the connection ends.
+    mutating func disconnect(_ id: LiveID) {
+        self.leaveBattles(id)
+        guard var view = self.connection(self.live(id)?.connection),
+            let index = view.members.firstIndex(where: { $0.live == id })
+        else { return }
+        let leaver = view.members.remove(at: index)
+        let isOver = view.members.count == 1
+        if isOver { for last in view.members { self.leaveBattles(last.live) } }
+        self.forgetConnection(id)
+        self.touch(id, .coHostLeft(member: leaver))
+        for member in view.members { self.touch(member.live, .coHostLeft(member: leaver)) }
+        if isOver {
+            for last in view.members { self.forgetConnection(last.live) }
+            self.journal[.connection(self.app, view.id)] = nil
+        } else {
+            self.set(view)
+        }
+    }
+
+    private mutating func forgetConnection(_ id: LiveID) {
+        self.hideBattle(of: id)
+        self.update(id) { $0.connection = nil }
+    }
+}
