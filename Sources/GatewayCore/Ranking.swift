@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// What a live's place in a list depends on.
+package struct RankingEntry: Hashable, Sendable {
+    /// The live.
+    package var key: LiveKey
+    /// All entries so far; most first.
+    package var totalViewers: Int
+
+    /// Names a live and its entries.
+    package init(key: LiveKey, totalViewers: Int) {
+        self.key = key
+        self.totalViewers = totalViewers
+    }
+}
+
+/// The order of the lives at some moments, so that a walk by pages does not lose or repeat a live whose place changes
+/// meanwhile (I3).
+///
+/// A walk stays in the snapshot that it began in. A cursor is gateway, snapshot and rank, as text.
+package struct Ranking: Sendable {
+    /// How often a snapshot should be made.
+    package static let interval = Milliseconds.seconds(5)
+    /// How long a walk may take.
+    package static let lifetime = Milliseconds.seconds(60)
+    /// Snapshots kept at most; the oldest go first.
+    package static let snapshotLimit = 20
+    /// Lives that one page looks at, at most: a filter that fits few lives must not walk through all of them at once.
+    package static let examinedPerPage = 2000
+
+    private struct Snapshot: Sendable {
+        var id: Int64
+        var at: Timestamp
+        var apps: [AppID: [LiveKey]]
+    }
+
+    private let gateway: GatewayID
+    /// Oldest first.
+    private var snapshots: [Snapshot] = []
+
+    /// A ranking without a snapshot.
+    package init(gateway: GatewayID) { self.gateway = gateway }
+
+    /// Adds a snapshot of `entries`, and forgets those that are too old.
+    ///
+    /// - Parameters:
+    ///   - entries: what `ReadModel.rankingEntries` gives, in any order.
+    ///   - now: the snapshot's time; its name too, so that a gateway that restarts gives none out twice.
+    package mutating func refresh(_ entries: [RankingEntry], at now: Timestamp) {
+        var apps: [AppID: [RankingEntry]] = [:]
+        for entry in entries { apps[entry.key.app, default: []].append(entry) }
+        let ordered = apps.mapValues { entries in
+            entries.sorted { a, b in
+                a.totalViewers != b.totalViewers ? a.totalViewers > b.totalViewers : a.key < b.key
+            }.map(\.key)
+        }
+        let id = max(now.milliseconds, (self.snapshots.last?.id ?? .min / 2) + 1)
+        self.snapshots.append(Snapshot(id: id, at: now, apps: ordered))
+        self.snapshots.removeAll { now - $0.at > Self.lifetime }
+        if self.snapshots.count > Self.snapshotLimit {
+            self.snapshots.removeFirst(self.snapshots.count - Self.snapshotLimit)
+        }
+    }
+
+    /// One page of an app's list.
+    ///
+    /// - Parameters:
+    ///   - cursor: where the last page ended; empty begins with the newest snapshot.
+    ///   - count: entries at most.
+    ///   - entry: looks a live up as it is now; nil leaves it out.
+    /// - Returns: the entries, and the next page's cursor, which is empty at the list's end. A page may hold fewer
+    ///   than `count` entries, even none, and still have a cursor.
+    /// - Throws: `cursorExpired` for a cursor of another gateway, of a snapshot that is gone, or that is none.
+    package func page(
+        app: AppID, cursor: String, count: Int, at now: Timestamp, entry: (LiveKey) -> LiveListEntry?
+    ) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) {
+        guard let (snapshot, start) = self.place(cursor, at: now) else {
+            throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
+        }
+        guard let snapshot else { return ([], "") }
+        let keys = snapshot.apps[app] ?? []
+        var items: [LiveListEntry] = []
+        var rank = start
+        let end = min(keys.count, start + Self.examinedPerPage)
+        while rank < end, items.count < count {
+            if let item = entry(keys[rank]) { items.append(item) }
+            rank += 1
+        }
+        return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(rank)" : "")
+    }
+
+    /// Where a cursor points; nil when nowhere. There is no snapshot before the first `refresh`.
+    private func place(_ cursor: String, at now: Timestamp) -> (Snapshot?, Int)? {
+        if cursor.isEmpty { return (self.snapshots.last, 0) }
+        guard let lastDot = cursor.lastIndex(of: "."),
+            let rank = Int(cursor[cursor.index(after: lastDot)...]), rank >= 0,
+            let firstDot = cursor[..<lastDot].lastIndex(of: "."),
+            let id = Int64(cursor[cursor.index(after: firstDot)..<lastDot]),
+            cursor[..<firstDot] == self.gateway.text,
+            let snapshot = self.snapshots.first(where: { $0.id == id }), now - snapshot.at <= Self.lifetime
+        else { return nil }
+        return (snapshot, rank)
+    }
+}

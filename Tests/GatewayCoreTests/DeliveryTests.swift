@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Testing
+
+@testable import GatewayCore
+
+@Suite struct DeliveryTests {
+    @Test func `a quiet room flushes at once and a busy one at its share of the loop`() {
+        var plan = FlushPlan()
+        #expect(plan.due(.barrage, at: 1000) == 1000)
+        for step in 0..<40 {
+            plan.flushed(at: Timestamp(milliseconds: 1000 + Int64(step) * 100), tookMicroseconds: 5000)
+        }
+        #expect((18...20).contains(plan.interval.count), "5 ms a flush may come each 20 ms")
+        let last: Int64 = 1000 + 39 * 100
+        #expect(plan.due(.barrage, at: Timestamp(milliseconds: last + 1)).milliseconds > last + 1)
+        #expect(plan.due(.barrage, at: Timestamp(milliseconds: last + 21)).milliseconds == last + 21)
+        #expect(plan.due(.tip, at: Timestamp(milliseconds: last)) == Timestamp(milliseconds: last) + plan.interval)
+    }
+
+    @Test func `control items and gifts never wait, and nothing waits beyond 100 ms`() {
+        var plan = FlushPlan()
+        for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
+        #expect(plan.interval == FlushPlan.longestWait)
+        #expect(plan.due(.control, at: 1001) == 1001)
+        #expect(plan.due(.gift, at: 1001) == 1001)
+        #expect(plan.due(.barrage, at: 1001) == 1100)
+    }
+
+    @Test func `I16 what gives way to a slow reader is decided by class`() {
+        let budget = DeliveryBudget(bytes: 8000)
+        #expect(budget.level(pending: 0) == .everything)
+        #expect(budget.level(pending: 999) == .everything)
+        #expect(budget.level(pending: 1000) == .withoutCounters)
+        #expect(budget.level(pending: 2000) == .withoutTips)
+        #expect(budget.level(pending: 4000) == .withoutBarrage)
+        #expect(budget.level(pending: 8000) == .later)
+        for level in DeliveryLevel.allCases {
+            for feedClass in FeedClass.allCases where level.admits(feedClass) {
+                for higher in FeedClass.allCases where higher < feedClass {
+                    #expect(level.admits(higher), "a lower class never passes where a higher one does not")
+                }
+                for easier in DeliveryLevel.allCases where easier < level { #expect(easier.admits(feedClass)) }
+            }
+        }
+        #expect(DeliveryLevel.withoutBarrage.admits(.gift) && !DeliveryLevel.withoutBarrage.admits(.barrage))
+    }
+
+    @Test func `I10 the ledger balances after any order of events`() {
+        var random = SeededRandom(seed: 5)
+        var ledger = DeliveryLedger()
+        var owed = [Int](repeating: 0, count: 10)
+        for _ in 0..<10_000 {
+            let reader = Int.random(in: 0..<10, using: &random)
+            let items = Int.random(in: 1...5, using: &random)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: ledger.delivered(items: items, viewers: 7)
+            case 1: ledger.shed(.tip, items: items)
+            case 2:
+                ledger.owe(items: items)
+                owed[reader] += items
+            case 3:
+                ledger.repaid(items: owed[reader] + items, owed: owed[reader])
+                owed[reader] = 0
+            default:
+                ledger.disconnected(owed: owed[reader])
+                owed[reader] = 0
+            }
+            #expect(ledger.balances)
+            #expect(ledger.owed == owed.reduce(0, +))
+        }
+    }
+
+    @Test func `each member is told of exactly once per round, also while others come and go`() {
+        var random = SeededRandom(seed: 11)
+        for seed in 0..<40 {
+            var walk = BeatWalk(seed: seed)
+            var members = Array(0..<Int.random(in: 0...60, using: &random))
+            let staying = Set(members.filter { $0 % 3 != 0 })
+            var next = 1000
+            // To the beginning of a round.
+            var step = 0
+            repeat {
+                _ = walk.turn(step: step, members: members.count)
+                step += 1
+            } while walk.cursor != 0 || step < HeartbeatPlan.steps
+            while (step + seed) % HeartbeatPlan.steps != 0 {
+                _ = walk.turn(step: step, members: members.count)
+                step += 1
+            }
+            var told: [Int: Int] = [:]
+            for _ in 0..<HeartbeatPlan.steps {
+                for index in walk.turn(step: step, members: members.count) { told[members[index], default: 0] += 1 }
+                step += 1
+                if Bool.random(using: &random), let index = members.indices.randomElement(using: &random),
+                    !staying.contains(members[index])
+                {
+                    for (from, to) in walk.removed(at: index, last: members.count - 1) { members[to] = members[from] }
+                    members.removeLast()
+                }
+                if Bool.random(using: &random) {
+                    members.append(next)
+                    next += 1
+                }
+            }
+            #expect(walk.cursor == 0)
+            for member in staying { #expect(told[member] == 1, "member \(member) with seed \(seed)") }
+            #expect(told.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test func `small lives do not all beat in the same step`() {
+        var steps: Set<Int> = []
+        for seed in 0..<HeartbeatPlan.steps {
+            var walk = BeatWalk(seed: seed)
+            for step in 0..<HeartbeatPlan.steps where !walk.turn(step: step, members: 1).isEmpty { steps.insert(step) }
+        }
+        #expect(steps.count == HeartbeatPlan.steps)
+        #expect(HeartbeatPlan(lease: .seconds(90)).step == Milliseconds(500))
+    }
+
+    @Test func `while the broker is away calls are refused but for a probe now and then`() {
+        var health = BrokerHealth()
+        #expect(health.admits(at: 0) == true)
+        #expect(health.isThere)
+        health.lost(at: 1000)
+        health.lost(at: 1400)
+        #expect(health.admits(at: 1499) == false)
+        #expect(health.admits(at: 1500) == true)
+        #expect(health.admits(at: 1501) == false)
+        #expect(health.admits(at: 2000) == true)
+        health.delivered()
+        #expect(health.admits(at: 2001) == true)
+    }
+
+    @Test func `notices resume by id, are kept for 60 s, and are not told twice`() {
+        var ring = NoticeRing()
+        let bob = UserKey("demo", "bob")
+        func entry(_ offset: Int64, to user: UserKey) -> NoticeRing.Entry {
+            NoticeRing.Entry(
+                id: NoticeID(partition: 3, offset: offset),
+                notice: Notice(to: user, live: "a", at: 0, content: .battleNotStarted(battle: "b")), json: [])
+        }
+        #expect(ring.end(ofPartition: 3).text == "3--1")
+        #expect(ring.append(entry(5, to: bob), at: 0) == true)
+        #expect(ring.append(entry(5, to: bob), at: 0) == false)
+        #expect(ring.append(entry(6, to: UserKey("demo", "eve")), at: 10) == true)
+        #expect(ring.append(entry(9, to: bob), at: 20_000) == true)
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: 5)).map(\.id.offset) == [9])
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [5, 9])
+        #expect(ring.entries(of: UserKey("other", "bob"), after: ring.end(ofPartition: 0)).isEmpty, "I17")
+        ring.prune(at: 60_011)
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [9])
+        #expect(ring.count == 1)
+        for text in ["3--1", "0-0", "12-99"] { #expect(NoticeID(text: text)?.text == text) }
+        for text in ["", "3", "-1-2", "x-1", "1-x", "1--2"] { #expect(NoticeID(text: text) == nil) }
+    }
+
+    @Test func `I16 the ring of notices is bounded`() {
+        var ring = NoticeRing()
+        for offset in 0..<Int64(NoticeRing.limit + 5) {
+            let notice = Notice(to: UserKey("demo", "bob"), live: "a", at: 0, content: .battleNotStarted(battle: "b"))
+            _ = ring.append(
+                NoticeRing.Entry(id: NoticeID(partition: 0, offset: offset), notice: notice, json: []), at: 0)
+        }
+        #expect(ring.count == NoticeRing.limit)
+    }
+}

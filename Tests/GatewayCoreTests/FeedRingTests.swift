@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Testing
+
+@testable import GatewayCore
+
+@Suite struct FeedRingTests {
+    private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {
+        if case .exactly(let pieces) = answer { return pieces.map(\.number) }
+        return nil
+    }
+    private func at(_ number: Int64, epoch: Int64 = 10) -> FeedPosition { FeedPosition(epoch: epoch, number: number) }
+
+    @Test func `I7 a resume gets exactly what it missed, in order, or is told that it cannot`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in Int64(5)...9 {
+            #expect(ring.append(Sample.piece(number), epoch: 10, dropped: &dropped) == .fresh)
+        }
+        for position in Int64(4)...9 {
+            #expect(self.numbers(ring.answer(after: self.at(position))) == Array((position + 1)..<10))
+        }
+        #expect(self.numbers(ring.answer(after: self.at(12))) == [], "a client may be ahead of this gateway")
+        #expect(self.numbers(ring.answer(after: self.at(3))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(0))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(-1))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(7, epoch: 9))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(7, epoch: 11))) == nil)
+        #expect(dropped == 0)
+    }
+
+    @Test func `a feed that is here from its beginning answers a client that has nothing yet`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        _ = ring.append(Sample.piece(1), epoch: 10, dropped: &dropped)
+        #expect(self.numbers(ring.answer(after: self.at(0))) == [1])
+        #expect(self.numbers(FeedRing(epoch: 10).answer(after: self.at(0))) == nil, "nothing is known of it")
+    }
+
+    @Test func `records that come again are dropped by number, and an older epoch by epoch`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in Int64(1)...5 { _ = ring.append(Sample.piece(number), epoch: 10, dropped: &dropped) }
+        for number in Int64(1)...5 {
+            #expect(ring.append(Sample.piece(number), epoch: 10, dropped: &dropped) == .repeated)
+        }
+        #expect(ring.append(Sample.piece(6), epoch: 9, dropped: &dropped) == .stale)
+        #expect(ring.append(Sample.piece(1), epoch: 11, dropped: &dropped) == .fresh)
+        #expect(dropped == 5)
+        #expect(self.numbers(ring.answer(after: self.at(0, epoch: 11))) == [1])
+    }
+
+    @Test func `no resume reaches across a hole`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in [Int64(1), 2, 5, 6] { _ = ring.append(Sample.piece(number), epoch: 10, dropped: &dropped) }
+        #expect(self.numbers(ring.answer(after: self.at(2))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(4))) == [5, 6])
+    }
+
+    @Test func `I16 a ring is bounded by items and by bytes`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in 1...Int64(FeedRing.itemLimit + 10) {
+            _ = ring.append(Sample.piece(number), epoch: 10, dropped: &dropped)
+        }
+        #expect(ring.count == FeedRing.itemLimit)
+        #expect(dropped == 10)
+        var heavy = FeedRing(epoch: 10)
+        for number in 1...Int64(20) {
+            _ = heavy.append(Sample.piece(number, size: 1 << 20), epoch: 10, dropped: &dropped)
+            #expect(heavy.byteCount <= FeedRing.byteLimit)
+        }
+        #expect(heavy.append(Sample.piece(21, size: FeedRing.byteLimit + 1), epoch: 10, dropped: &dropped) == .fresh)
+        #expect(heavy.count == 0)
+        #expect(self.numbers(heavy.answer(after: self.at(20))) == nil)
+        #expect(self.numbers(heavy.answer(after: self.at(21))) == [])
+    }
+
+    @Test func `a shelf keeps 60 s of each live of its partition`() {
+        var shelf = FeedShelf()
+        for number in 1...Int64(100) {
+            let at = number * 1000
+            #expect(shelf.append(Sample.piece(number, at: at), of: Sample.key("a"), epoch: 10) == .fresh)
+            if number % 2 == 0 {
+                _ = shelf.append(Sample.piece(number / 2, at: at), of: Sample.key("b"), epoch: 10)
+            }
+            shelf.prune(at: Timestamp(milliseconds: at))
+        }
+        #expect(self.numbers(shelf.answer(Sample.key("a"), after: self.at(39)))?.count == 61)
+        #expect(self.numbers(shelf.answer(Sample.key("a"), after: self.at(38))) == nil)
+        #expect(self.numbers(shelf.answer(Sample.key("b"), after: self.at(30)))?.count == 20)
+        #expect(shelf.answer(Sample.key("c"), after: self.at(0)) == .cannot)
+        #expect(shelf.position(Sample.key("a")) == self.at(100))
+        shelf.prune(at: 1_000_000)
+        #expect(shelf.itemCount == 0 && shelf.byteCount == 0)
+        #expect(shelf.position(Sample.key("a")) == self.at(100), "where the feed stands is known all the same")
+        shelf.forget(Sample.key("a"))
+        #expect(shelf.position(Sample.key("a")) == nil)
+    }
+
+    @Test func `I16 a shelf is bounded by bytes over all lives, and its sums stay right in any order of events`() {
+        var random = SeededRandom(seed: 3)
+        var shelf = FeedShelf(byteLimit: 20_000)
+        var next: [Int: (epoch: Int64, number: Int64)] = [:]
+        for step in 0..<20_000 {
+            let live = Int.random(in: 0..<8, using: &random)
+            var place = next[live] ?? (10, 1)
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0: place = (place.epoch + 1, 1)
+            case 1: place.number += 3
+            case 2: place.number = max(1, place.number - 2)
+            default: break
+            }
+            let size = Int.random(in: 0...400, using: &random)
+            let piece = Sample.piece(place.number, at: Int64(step * 50), size: size)
+            _ = shelf.append(piece, of: Sample.key("l\(live)"), epoch: place.epoch)
+            next[live] = (place.epoch, place.number + 1)
+            if step % 64 == 0 { shelf.prune(at: Timestamp(milliseconds: Int64(step * 50))) }
+            #expect(shelf.byteCount <= 20_000 && shelf.byteCount >= 0)
+            // Whatever a live answers is without holes and ends at its last number.
+            if let position = shelf.position(Sample.key("l\(live)")), position.number > 5 {
+                let from = FeedPosition(epoch: position.epoch, number: position.number - 5)
+                if let got = self.numbers(shelf.answer(Sample.key("l\(live)"), after: from)) {
+                    #expect(got == Array(position.number - 4...position.number))
+                }
+            }
+        }
+        shelf.prune(at: .distantFuture)
+        #expect(shelf.byteCount == 0 && shelf.itemCount == 0)
+    }
+}
