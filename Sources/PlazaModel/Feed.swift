@@ -38,6 +38,12 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case stage(record: StageRecord, events: [StageEvent])
     case liveEnded(reason: LiveEndReason)
 
+    /// Whether the item is its feed's last.
+    package var isEnd: Bool {
+        if case .liveEnded = self { return true }
+        return false
+    }
+
     /// Which class the item belongs to.
     package var feedClass: FeedClass {
         switch self {

@@ -49,7 +49,9 @@ package struct TopicRecord: Equatable, Sendable {
             self.init(
                 .roomFeed, key: item.key.text,
                 value: Wire.encode(FeedEntry(n: item.position.number, at: item.at, content: item.content)),
-                headers: FeedHeaders(position: item.position, feedClass: item.content.feedClass).headers)
+                headers: FeedHeaders(
+                    position: item.position, feedClass: item.content.feedClass, isEnd: item.content.isEnd
+                ).headers)
         case .notice(let notice): self.init(.userNotices, key: notice.to.text, value: Wire.encode(notice))
         case .reply(let reply): self.init(.replies, key: reply.to.text, value: Wire.encode(reply))
         }
@@ -57,22 +59,27 @@ package struct TopicRecord: Equatable, Sendable {
 }
 
 /// What a gateway must know of a feed record without reading its JSON: two headers, `p` = `epoch.number` and `c` = the
-/// class's number.
+/// class's number; and `k` = `end` on a live's last item.
 package struct FeedHeaders: Equatable, Sendable {
     package var position: FeedPosition
     package var feedClass: FeedClass
+    /// The live's last item: after it, everybody is out.
+    package var isEnd: Bool
 
-    package init(position: FeedPosition, feedClass: FeedClass) {
+    package init(position: FeedPosition, feedClass: FeedClass, isEnd: Bool = false) {
         self.position = position
         self.feedClass = feedClass
+        self.isEnd = isEnd
     }
 
     /// The headers as they are written.
     package var headers: [(name: String, value: [UInt8])] {
-        [
-            ("p", Array("\(self.position.epoch).\(self.position.number)".utf8)),
-            ("c", Array("\(self.feedClass.rawValue)".utf8)),
+        var headers = [
+            (name: "p", value: Array("\(self.position.epoch).\(self.position.number)".utf8)),
+            (name: "c", value: Array("\(self.feedClass.rawValue)".utf8)),
         ]
+        if self.isEnd { headers.append((name: "k", value: Self.end)) }
+        return headers
     }
 
     /// Reads them back; nil when one is missing or malformed.
@@ -82,6 +89,9 @@ package struct FeedHeaders: Equatable, Sendable {
             let number = Int64(String(decoding: place[(dot + 1)...], as: UTF8.self)),
             let raw = Int(String(decoding: kind, as: UTF8.self)), let feedClass = FeedClass(rawValue: raw)
         else { return nil }
-        self.init(position: FeedPosition(epoch: epoch, number: number), feedClass: feedClass)
+        self.init(
+            position: FeedPosition(epoch: epoch, number: number), feedClass: feedClass, isEnd: value("k") == Self.end)
     }
+
+    private static let end = Array("end".utf8)
 }
