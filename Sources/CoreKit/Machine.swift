@@ -2,7 +2,9 @@
 
 /// Where and when an input stands: its time on the broker's clock and its offset in the inbox partition.
 @usableFromInline package struct Moment: Hashable, Sendable {
-    /// The broker's time of the input (for a row that falls due: of the input that made time pass). Never goes back.
+    /// The broker's time of the input; never goes back.
+    ///
+    /// For a row that falls due it is the time of the input that made time pass.
     @usableFromInline package var now: Timestamp
     /// The offset of the input in its inbox partition.
     @usableFromInline package var offset: Int64
@@ -49,7 +51,11 @@
 extension Machine {
     /// Handles all rows that are due at `moment`, earliest first.
     ///
-    /// - Parameter limit: the most rows handled in one call; the rest wait for the next.
+    /// - Parameters:
+    ///   - journal: the rows.
+    ///   - moment: the time and the offset of the input that made time pass.
+    ///   - limit: the most rows handled in one call; the rest wait for the next.
+    ///   - effects: what follows is appended here, in order.
     /// - Returns: how many rows were handled.
     @inlinable @discardableResult
     package func handleDue(

@@ -5,9 +5,11 @@ import PlazaModel
 extension DirectoryMachine {
     /// What is wrong with the rows of one partition; empty when all invariants hold.
     ///
-    /// - Parameter rows: the rows.
-    /// - Parameter isWhole: the partition is the only one and nothing that the directory told itself is under way;
-    ///   then claims and running lives must match one to one.
+    /// - Parameters:
+    ///   - rows: the rows.
+    ///   - isWhole: the partition is the only one and nothing that the directory told itself is under way; then claims
+    ///     and running lives must match one to one.
+    /// - Returns: a line for each broken invariant.
     package func checkInvariants(_ rows: DirectoryRows, isWhole: Bool = false) -> [String] {
         var broken: [String] = []
         for key in rows.sortedKeys {

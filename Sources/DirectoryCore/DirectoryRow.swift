@@ -69,7 +69,9 @@ package enum DirectoryRow: JournalRow, Codable {
     }
 }
 
-/// A live as the directory knows it. Running until `ended` is set, which happens once and for good (I1).
+/// A live as the directory knows it.
+///
+/// Running until `ended` is set, which happens once and for good (I1).
 package struct RoomRow: Hashable, Sendable, Codable {
     /// What everybody sees of it.
     package var info: LiveInfo
@@ -98,7 +100,9 @@ package struct RoomRow: Hashable, Sendable, Codable {
     }
 }
 
-/// Which live its owner runs, or is about to. Each claim is released by exactly one `release`: by the refusal of the
+/// Which live its owner runs, or is about to.
+///
+/// Each claim is released by exactly one `release`: by the refusal of the
 /// second step, or by the end of the live.
 package struct OwnerClaim: Hashable, Sendable, Codable {
     package var live: LiveID

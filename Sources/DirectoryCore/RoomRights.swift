@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Who may do what in a live (reference 18). An app's server may do all of it.
+/// Who may do what in a live (reference 18).
+///
+/// An app's server may do all of it.
 enum RoomRights {
     /// Refuses a call that its caller may not make now.
     ///

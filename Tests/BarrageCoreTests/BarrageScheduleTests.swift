@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import FoundationEssentials
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+/// Random schedules over two lives, in batches whose transactions may abort and whose owner may die.
+@Suite struct BarrageScheduleTests {
+    private struct Step {
+        var span: Int64
+        var input: BarrageInput
+    }
+
+    private func steps(_ count: Int, seed: UInt64) -> [Step] {
+        var random = SeededRandom(seed: seed)
+        var counter: Int64 = 0
+        var epoch: Int64 = 100
+        return (0..<count).map { _ in
+            let key = LiveKey(app, Bool.random(using: &random) ? "one" : "two")
+            let id = UserID("u\(Int.random(in: 0..<6, using: &random))")
+            // One message in six is an earlier one, sent again.
+            counter += Int.random(in: 0..<6, using: &random) == 0 ? -5 : 1
+            let caller = user(id, counter, ticket: counter)
+            let command: BarrageCommand
+            switch Int.random(in: 0..<60, using: &random) {
+            case 0:
+                epoch += 1
+                command = .opened(epoch: epoch, owner: "u0")
+            case 1: command = .ended(reason: .endedByHost)
+            case 2: command = .rights(isMessageDisable: Bool.random(using: &random), admins: ["u1"])
+            case 3: command = .floor(user: id, ticket: Ticket(counter))
+            case 4...9: command = .tell(content: .audienceJoined(user: caller.user))
+            case 10...13: command = .tell(content: .adminSet(user: id))
+            case 14: command = .sendCustom(businessID: "b", data: "d", caller: caller)
+            default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
+            }
+            let span = Int.random(in: 0..<200, using: &random) == 0 ? 400_000 : Int64.random(in: 0...30, using: &random)
+            return Step(span: span, input: BarrageInput(key, command))
+        }
+    }
+
+    /// What follows from the steps; with a seed, batches abort, and now and then another instance takes over from the
+    /// rows as the state topic has them.
+    private func run(_ steps: [Step], crashingWith seed: UInt64?) throws -> (effects: [Effect], rows: BarrageRows) {
+        let machine = BarrageMachine(policies: Policies())
+        var random = SeededRandom(seed: seed ?? 0)
+        var rows = BarrageRows()
+        var state: [String: Data] = [:]
+        var now = Timestamp(milliseconds: 1_000_000)
+        var effects: [Effect] = []
+        var next = 0
+        while next < steps.count {
+            let batch = steps[next..<min(steps.count, next + 7)]
+            let aborts = seed != nil && Int.random(in: 0..<3, using: &random) == 0
+            var time = now
+            var following: [Effect] = []
+            for (index, step) in zip(batch.indices, batch) {
+                time = time + Milliseconds(step.span)
+                let moment = Moment(now: time, offset: Int64(index))
+                machine.handleDue(in: &rows, at: moment, into: &following)
+                machine.handle(step.input, in: &rows, at: moment, into: &following)
+                // Anywhere in the batch.
+                if aborts, Bool.random(using: &random) { break }
+            }
+            if aborts {
+                rows.rollback()
+                if Bool.random(using: &random) {
+                    rows = BarrageRows()
+                    for (text, data) in state {
+                        let key = try #require(BarrageKey(text: text))
+                        rows.restore(key, try JSONDecoder().decode(BarrageRow.self, from: data))
+                    }
+                }
+                continue
+            }
+            for change in rows.changes { state[change.key.text] = try change.row.map { try JSONEncoder().encode($0) } }
+            rows.commit()
+            effects += following
+            now = time
+            next = batch.endIndex
+            #expect(machine.checkInvariants(rows) == [])
+        }
+        return (effects, rows)
+    }
+
+    @Test(arguments: 1...15) func `I7 I9 I15 a crash anywhere loses, repeats and reorders nothing`(seed: UInt64) throws
+    {
+        let steps = self.steps(600, seed: seed)
+        let plain = try self.run(steps, crashingWith: nil)
+        let crashed = try self.run(steps, crashingWith: seed)
+        #expect(plain.effects == crashed.effects)
+        #expect(plain.rows.sortedKeys == crashed.rows.sortedKeys)
+        for key in plain.rows.sortedKeys { #expect(plain.rows[key] == crashed.rows[key]) }
+        #expect(plain.effects == (try self.run(steps, crashingWith: nil)).effects)
+    }
+
+    @Test(arguments: 1...15) func `I7 I1 any schedule numbers without holes and ends a feed at most once`(
+        seed: UInt64
+    ) throws {
+        let (effects, _) = try self.run(self.steps(1500, seed: seed), crashingWith: nil)
+        var last: [LiveKey: FeedPosition] = [:]
+        var ended: Set<LiveKey> = []
+        for item in effects.items {
+            let before = last[item.key]
+            if let before, before.epoch == item.position.epoch {
+                #expect(item.position.number == before.number + 1)
+                #expect(!ended.contains(item.key))
+            } else {
+                #expect(item.position.number == 1)
+                #expect(item.position.epoch > before?.epoch ?? 0)
+                ended.remove(item.key)
+            }
+            last[item.key] = item.position
+            if case .liveEnded = item.content { ended.insert(item.key) }
+        }
+        #expect(effects.items.count > 100)
+        // Every acknowledged message stands in the feed, at the place that its sender was told.
+        let positions = Set(effects.items.map(\.position))
+        for case .reply(let reply) in effects {
+            if case .success(.sent(let position)) = reply.outcome { #expect(positions.contains(position)) }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import FoundationEssentials
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+/// I9 by brute force: everything that ever happened is kept, and each decision is counted out anew.
+private struct BudgetOracle {
+    struct Entry {
+        var at: Int64
+        var feedClass: FeedClass
+        var sender: UserID?
+        var entered: Bool
+    }
+    var total: Int
+    var entries: [Entry] = []
+
+    mutating func admits(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
+        let recent = self.entries.suffix(while: { $0.at > now - 1000 })
+        let used = recent.count { $0.entered }
+        let entered: Bool
+        switch feedClass {
+        case .control, .gift: entered = true
+        case .tip, .counter: entered = Double(used) < 0.6 * Double(self.total)
+        case .barrage:
+            if used >= self.total * 9 / 10 {
+                entered = false
+            } else if let sender, 2 * used > self.total {
+                let senders = Set(recent.compactMap(\.sender)).union([sender]).count
+                let own = recent.count { $0.entered && $0.sender == sender }
+                let share = (Double(self.total * 9 / 10) / Double(senders)).rounded(.up)
+                entered = own == 0 || Double(own) < share
+            } else {
+                entered = true
+            }
+        }
+        self.entries.append(Entry(at: now, feedClass: feedClass, sender: sender, entered: entered))
+        return entered
+    }
+}
+
+@Suite struct BudgetOracleTests {
+    /// The senders of a schedule are fewer than the budget's places: beyond that each has a share of one anyway.
+    @Test(arguments: 1...30) func `I9 decisions are those of a count by brute force`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let total = [10, 40, 60].randomElement(using: &random) ?? 40
+        let senders = Int.random(in: 1...(total * 9 / 10), using: &random)
+        let pace = Int64.random(in: 1...60, using: &random)
+        let budget = FeedBudget(total: total)
+        var oracle = BudgetOracle(total: total)
+        var window = AdmissionWindow()
+        var now: Int64 = 5_000
+        for step in 0..<3000 {
+            now += Int64.random(in: 0...pace, using: &random)
+            if Int.random(in: 0..<300, using: &random) == 0 { now += 700 }
+            var feedClass = FeedClass.barrage
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: feedClass = .tip
+            case 1 where seed % 2 == 0: feedClass = .control
+            default: break
+            }
+            // The lower half of the senders sends most.
+            let place = Int.random(in: 0...Int.random(in: 0..<senders, using: &random), using: &random)
+            let sender = feedClass == .barrage ? UserID("user-\(place)") : nil
+            let time = Timestamp(milliseconds: now)
+            let verdict = window.admit(feedClass, from: sender, under: budget, at: time)
+            try #require((verdict == .admitted) == oracle.admits(feedClass, sender, at: now), "step \(step)")
+            if case .dropped(_, let retryAfter) = verdict { #expect((1...1000).contains(retryAfter.count)) }
+            if step % 500 == 0 {
+                // A takeover reads the window back from its row, and goes on as if nothing had been.
+                window = try JSONDecoder().decode(AdmissionWindow.self, from: JSONEncoder().encode(window))
+            }
+        }
+        self.checkSlidingSeconds(oracle, budget)
+    }
+
+    /// What enters besides control never goes beyond nine tenths, so control has a tenth of each second to itself.
+    private func checkSlidingSeconds(_ oracle: BudgetOracle, _ budget: FeedBudget) {
+        let entered = oracle.entries.filter(\.entered)
+        #expect(entered.count > 100)
+        for (index, last) in entered.enumerated() {
+            let second = entered[...index].suffix(while: { $0.at > last.at - 1000 })
+            let control = second.count { $0.feedClass <= .gift }
+            #expect(second.count - control <= budget.barrage)
+            #expect(second.count <= budget.barrage + control)
+            if last.feedClass == .barrage { #expect(second.count <= budget.barrage) }
+            if last.feedClass == .tip { #expect(second.count <= budget.tips) }
+            if control <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
+        }
+    }
+
+    @Test func `a window reads back as it was written, short`() throws {
+        var window = AdmissionWindow()
+        let budget = FeedBudget(total: 40)
+        for count in 0..<60 {
+            let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(count) * 20)
+            _ = window.admit(.barrage, from: UserID("user-\(count % 12)"), under: budget, at: now)
+            _ = window.admit(.control, from: nil, under: budget, at: now)
+        }
+        let data = try JSONEncoder().encode(window)
+        #expect(data.count < 700)
+        let back = try JSONDecoder().decode(AdmissionWindow.self, from: data)
+        #expect(back == window)
+        for broken in [
+            #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#,
+            #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#,
+            #"{"from":0,"ages":[],"by":[],"users":["b","a"],"tries":[0,0]}"#,
+        ] {
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(AdmissionWindow.self, from: Data(broken.utf8))
+            }
+        }
+    }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// The longest run at the end whose elements all satisfy `isIn`.
+    fileprivate func suffix(while isIn: (Element) -> Bool) -> SubSequence {
+        var start = self.endIndex
+        while start > self.startIndex, isIn(self[start - 1]) { start -= 1 }
+        return self[start...]
+    }
+}
