@@ -97,7 +97,7 @@ let executables: [Target] = [
 ]
 
 let testTargets: [Target] = [
-    library("TestSupport", ["ClusterKit", "CoreKit", "PlazaModel", "KafkaClient", "EmbeddedBroker"]),
+    library("TestSupport", ["ClusterKit", "Concurrency", "CoreKit", "PlazaModel", "KafkaClient", "EmbeddedBroker"]),
     tests("ArchitectureTests", []),
     tests("CoreKitTests", ["CoreKit"]),
     tests("PlazaModelTests", ["PlazaModel", "CoreKit"]),
