@@ -8,15 +8,18 @@ internal import CRdkafka
 /// - It takes offsets in a transaction and forgets them, and hides no aborted record; plain commits work.
 /// - A partition keeps 5 MB, then loses its oldest records; nothing is compacted. Times are the producers'.
 /// - A fetch that waits is not woken by new records: read with a `fetch.wait.max.ms` of some 5 ms.
-/// - A group's first join takes 3 s, each later one the session's time less 1 s (of at most 1 s: all of it). None of
-///   this can be set.
-/// - Topics are made by `createTopic`, for it knows no such request; a topic that a client asks for with automatic
-///   creation gets four partitions.
+/// - A group's first join takes 3 s, and a member whose session is shorter is put out before it is in; each later
+///   rebalance takes the session's time less 1 s. So give consumers `sessionTimeoutMilliseconds`. None of this can be set.
+/// - Topics are made at the start and by `createTopic`: it knows no such request. A topic that a client asks for and
+///   that does not exist gets four partitions, also if the client forbids it.
 ///
 /// `@unchecked Sendable`: its functions hand over to the cluster's own thread and take any thread.
 @safe package final class EmbeddedBroker: @unchecked Sendable {
     /// The addresses to connect to, `host:port` joined by commas.
     package let bootstrap: String
+
+    /// The session that members of groups need here: longer than the first join takes.
+    package static let sessionTimeoutMilliseconds = 4000
 
     private let client: OpaquePointer
     private let cluster: OpaquePointer

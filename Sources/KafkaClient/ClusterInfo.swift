@@ -12,6 +12,8 @@ package struct ClusterInfo: Sendable, Equatable {
         package var port: Int
     }
 
+    /// The broker that takes requests for topics; -1 if it is not known.
+    package var controllerID: Int32
     /// The brokers that are up.
     package var brokers: [Broker]
     /// The number of partitions of each topic.

@@ -18,16 +18,13 @@ package struct KafkaAdmin: Sendable {
     /// - Throws: `timedOut` or `brokerDown` if none does in time.
     @discardableResult
     package func waitUntilReachable(timeoutMilliseconds: Int) throws(KafkaError) -> ClusterInfo {
-        let clock = ContinuousClock()
-        let deadline = clock.now + .milliseconds(timeoutMilliseconds)
+        let deadline = Deadline(milliseconds: timeoutMilliseconds)
         while true {
-            let remaining = clock.now.duration(to: deadline)
-            let milliseconds = Int(remaining / .milliseconds(1))
             do throws(KafkaError) {
-                return try self.clusterInfo(timeoutMilliseconds: max(milliseconds, 1))
+                return try self.clusterInfo(timeoutMilliseconds: deadline.remainingMilliseconds)
             } catch {
                 // The call waits for a broker by itself; it fails early only if one went away while it answered.
-                guard error.kind == .brokerDown || error.kind == .retriable, milliseconds > 0 else { throw error }
+                guard error.kind == .brokerDown || error.kind == .retriable, !deadline.isOver else { throw error }
             }
         }
     }
@@ -39,12 +36,23 @@ package struct KafkaAdmin: Sendable {
 
     /// Makes those of the topics that do not exist; those that do are left as they are.
     ///
-    /// - Throws: the first topic's error; `unsupported` by the embedded broker, which makes topics by its own call.
+    /// Returns when the broker that is asked knows them, so that clients started afterwards find them.
+    ///
+    /// - Throws: the first topic's error; `unsupported` by the embedded broker, which makes topics by its own call, if
+    ///   one of them does not exist there.
     package func createTopics(_ topics: [TopicSpec], timeoutMilliseconds: Int = 30_000) throws(KafkaError) {
         guard !topics.isEmpty else { return }
-        for result in try self.client.createTopics(topics, timeoutMilliseconds: timeoutMilliseconds) {
+        let info = try self.clusterInfo(timeoutMilliseconds: timeoutMilliseconds)
+        let missing = topics.filter { info.topics[$0.name] == nil }
+        guard !missing.isEmpty else { return }
+        if info.controllerID >= 0, !info.brokers.contains(where: { $0.id == info.controllerID }) {
+            throw KafkaError(.unsupported, "The broker makes no topics by request; missing: \(missing.map(\.name)).")
+        }
+        for result in try self.client.createTopics(missing, timeoutMilliseconds: timeoutMilliseconds) {
+            // Another process may have been quicker.
             if let error = result.error, error.codeName != "TOPIC_ALREADY_EXISTS" { throw error }
         }
+        try self.waitUntilKnown(missing.map(\.name), timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Deletes those of the topics that exist.
@@ -83,4 +91,31 @@ package struct KafkaAdmin: Sendable {
         let list = PartitionList(offsets)
         return try self.client.deleteRecords(list, timeoutMilliseconds: timeoutMilliseconds)
     }
+
+    /// Asks until the broker knows the topics.
+    ///
+    /// It hears of them from the controller, a moment after the controller
+    /// answered, and there is nothing to wait on but its next answer.
+    private func waitUntilKnown(_ names: [String], timeoutMilliseconds: Int) throws(KafkaError) {
+        let deadline = Deadline(milliseconds: timeoutMilliseconds)
+        while true {
+            let known = try self.clusterInfo(timeoutMilliseconds: deadline.remainingMilliseconds).topics
+            guard names.contains(where: { known[$0] == nil }) else { return }
+            if deadline.isOver {
+                throw KafkaError(.timedOut, "The broker does not know the new topics yet.", isRetriable: true)
+            }
+        }
+    }
+}
+
+/// The end of a time-out that is spread over several calls.
+private struct Deadline {
+    private let end: ContinuousClock.Instant
+
+    init(milliseconds: Int) { self.end = ContinuousClock.now + .milliseconds(milliseconds) }
+
+    var isOver: Bool { ContinuousClock.now >= self.end }
+
+    /// At least 1, so that a last try is made.
+    var remainingMilliseconds: Int { max(Int(ContinuousClock.now.duration(to: self.end) / .milliseconds(1)), 1) }
 }

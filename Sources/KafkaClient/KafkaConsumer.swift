@@ -56,7 +56,11 @@ package final class KafkaConsumer {
         self.waker = ConsumerWaker(target: WakeTarget(queue))
     }
 
-    deinit { self.close() }
+    /// Leaves the group if `close` was not called; the rebalance handler is not told, for its owner may be gone.
+    deinit {
+        self.onRebalance = { _ in }
+        self.close()
+    }
 
     /// Joins the group for one topic.
     ///
@@ -170,7 +174,7 @@ package final class KafkaConsumer {
             records.replaceSubrange(first..., with: kept)
             outcome.ends = outcome.ends.filter { !revoked.contains($0.key) }
             return true
-        case .record, .delivered, .other:
+        case .record, .other:
             break
         }
         return false

@@ -34,7 +34,7 @@ package final class KafkaProducer: Sendable {
 
     deinit { self.close(timeoutMilliseconds: 0) }
 
-    /// Records that wait or are on their way.
+    /// Records that wait or are on their way, and reports that were not taken yet.
     package var queueDepth: Int { (try? self.client)?.queueDepth ?? 0 }
 
     /// The error that made the producer useless, such as being fenced.
@@ -147,8 +147,7 @@ package final class KafkaProducer: Sendable {
         var names = TopicNames()
         var records: [IncomingRecord] = []
         while !stopping.isSet.load(ordering: .acquiring) {
-            switch queue.next(timeoutMilliseconds: -1, names: &names, into: &records) {
-            case .delivered(let deliveries): deliveries.forEach(deliver)
+            switch queue.next(timeoutMilliseconds: -1, names: &names, into: &records, deliver: deliver) {
             case .failed(let error): settings.onError?(error)
             case .statistics(let statistics): settings.onStatistics?(statistics)
             case nil, .record, .endOfPartition, .partitionFailed, .assigned, .revoked, .other: break

@@ -1,1 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KafkaClient
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct ProducingAndConsumingTests {
+    @Test(arguments: Server.available)
+    func `a record comes back with key, headers and value as they were sent`(server: Server) async throws {
+        try await onOwnThread {
+            let topic = try server.makeTopic("records")
+            let producer = try KafkaProducer(server.settings())
+            let headers = [
+                KafkaHeader(name: "request", text: "a-1"), KafkaHeader(name: "request", text: "a-2"),
+                KafkaHeader(name: "empty", value: []), KafkaHeader(name: "bytes", value: [0, 255, 10]),
+            ]
+            let sent = [
+                OutgoingRecord(
+                    topic: topic, partition: 0, key: Array("ключ".utf8), value: Array("{}".utf8), headers: headers),
+                OutgoingRecord(topic: topic, partition: 0, key: [1], value: nil),
+                OutgoingRecord(topic: topic, partition: 0, key: [], value: []),
+                OutgoingRecord(topic: topic, partition: 0, key: nil, value: [7]),
+            ]
+            var offsets: [Int64] = []
+            for record in sent { offsets.append(try producer.sendAndWait(record, timeoutMilliseconds: 10_000)) }
+            #expect(offsets == [0, 1, 2, 3])
+
+            let consumer = try server.consumer()
+            let place = TopicPartition(topic, 0)
+            try consumer.assign([place: LogicalOffset.beginning])
+            let read = try #require(try consumer.readToEnd([place]))
+            #expect(read.records.map(\.key) == sent.map(\.key))
+            #expect(read.records.map(\.value) == sent.map(\.value))
+            #expect(read.records.map(\.headers) == sent.map(\.headers))
+            #expect(read.records.map(\.offset) == offsets)
+            #expect(read.records.allSatisfy { $0.topicPartition == place && $0.timestamp > 1_600_000_000_000 })
+            #expect(read.ends == [place: 4])
+            #expect(try consumer.position(place) == 4)
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `every record's fate is told once, by its token, in order`(server: Server) async throws {
+        try await onOwnThread {
+            let topic = try server.makeTopic("tokens")
+            let deliveries = Collected<Delivery>()
+            let producer = try KafkaProducer(server.settings()) { deliveries.append($0) }
+            for token in 1...2000 { try producer.send(OutgoingRecord(topic, 0, "\(token)"), token: UInt64(token)) }
+            try producer.flush(timeoutMilliseconds: 20_000)
+            #expect(deliveries.all.map(\.token) == Array(1...2000))
+            #expect(deliveries.all.map(\.offset) == Array(0..<2000))
+            #expect(deliveries.all.allSatisfy { $0.error == nil && $0.topic == topic && $0.partition == 0 })
+            #expect(producer.queueDepth == 0)
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `the end of a partition is reported, and again after new records`(server: Server) async throws {
+        try await onOwnThread {
+            let topic = try server.makeTopic("ends", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let producer = try KafkaProducer(server.settings())
+            let consumer = try server.consumer()
+            try consumer.assign([places[0]: 0, places[1]: 0])
+            let empty = try #require(try consumer.readToEnd(places))
+            #expect(empty.ends == [places[0]: 0, places[1]: 0])
+
+            _ = try producer.sendAndWait(OutgoingRecord(topic, 1, "one"), timeoutMilliseconds: 10_000)
+            let one = try #require(try consumer.readToEnd([places[1]]))
+            #expect(one.records.map(\.text) == ["one"])
+            #expect(one.ends == [places[1]: 1])
+            #expect(try consumer.watermarks(of: places[1], timeoutMilliseconds: 5000) == Watermarks(low: 0, high: 1))
+            #expect(consumer.cachedWatermarks(of: places[1])?.high == 1)
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `paused partitions give nothing until they are resumed, and a seek goes where it says`(server: Server)
+        async throws
+    {
+        try await onOwnThread {
+            let topic = try server.makeTopic("pause", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let producer = try KafkaProducer(server.settings())
+            for number in 0..<10 {
+                for partition in Int32(0)...1 { try producer.send(OutgoingRecord(topic, partition, "\(number)")) }
+            }
+            try producer.flush(timeoutMilliseconds: 10_000)
+
+            let consumer = try server.consumer()
+            try consumer.assign([places[0]: 0, places[1]: 0])
+            try consumer.pause([places[0]])
+            let first = try #require(try consumer.readToEnd([places[1]]))
+            #expect(first.records.allSatisfy { $0.partition == 1 })
+            #expect(first.records.map(\.text) == (0..<10).map(String.init))
+
+            try consumer.resume([places[0]])
+            let second = try #require(try consumer.readToEnd([places[0]]))
+            #expect(second.records.map(\.text) == (0..<10).map(String.init))
+
+            try consumer.seek(places[0], to: 7)
+            let again = try #require(try consumer.readToEnd([places[0]]))
+            #expect(again.records.map(\.text) == ["7", "8", "9"])
+            #expect(again.records.allSatisfy { $0.partition == 0 })
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `partitions are added and taken away without disturbing the others`(server: Server) async throws {
+        try await onOwnThread {
+            let topic = try server.makeTopic("incremental", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let producer = try KafkaProducer(server.settings())
+            for number in 0..<5 {
+                for partition in Int32(0)...1 { try producer.send(OutgoingRecord(topic, partition, "\(number)")) }
+            }
+            try producer.flush(timeoutMilliseconds: 10_000)
+
+            let consumer = try server.consumer()
+            #expect(try consumer.topicMetadata(topic, timeoutMilliseconds: 5000) == 2)
+            try consumer.incrementalAssign([places[0]: 0])
+            #expect(try #require(try consumer.readToEnd([places[0]])).records.count == 5)
+            try consumer.incrementalAssign([places[1]: 3])
+            let added = try #require(try consumer.readToEnd([places[1]]))
+            #expect(added.records.map(\.topicPartition) == [places[1], places[1]])
+            #expect(added.records.map(\.text) == ["3", "4"])
+
+            try consumer.incrementalUnassign([places[0]])
+            try producer.send(OutgoingRecord(topic, 0, "unseen"))
+            try producer.send(OutgoingRecord(topic, 1, "seen"))
+            try producer.flush(timeoutMilliseconds: 10_000)
+            let last = try #require(try consumer.readToEnd([places[1]]))
+            #expect(last.records.map(\.text) == ["seen"])
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `plain commits keep offset and metadata exactly`(server: Server) async throws {
+        try await onOwnThread {
+            let topic = try server.makeTopic("commits", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let consumer = try server.consumer("group-\(topic)")
+            let value = OffsetAndMetadata(offset: 42, metadata: #"{"epoch":"ab","last":17,"name":"é"}"#)
+            try consumer.commit([places[0]: value])
+            let committed = try consumer.committed(places, timeoutMilliseconds: 10_000)
+            #expect(committed == [places[0]: value, places[1]: nil])
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `a wake from another thread makes a waiting poll return`(server: Server) async throws {
+        let topic = try server.makeTopic("wake")
+        let elapsed = try await onOwnThread {
+            let consumer = try server.consumer()
+            try consumer.assign([TopicPartition(topic, 0): 0])
+            var records: [IncomingRecord] = []
+            // Not woken: it ends by the report of the partition's end.
+            var outcome = try consumer.poll(max: 10, timeoutMilliseconds: 20_000, into: &records)
+            #expect(!outcome.woken)
+            let waker = consumer.waker
+            Thread.detachNewThread { waker.wake() }
+            let clock = ContinuousClock()
+            let elapsed = try clock.measure {
+                repeat {
+                    outcome = try consumer.poll(max: 10, timeoutMilliseconds: 60_000, into: &records)
+                } while !outcome.woken
+            }
+            consumer.close()
+            waker.wake()
+            return elapsed
+        }
+        #expect(elapsed < .seconds(10))
+    }
+}

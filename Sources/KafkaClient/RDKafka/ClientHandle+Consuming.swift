@@ -34,8 +34,10 @@ extension ClientHandle {
     }
 
     func seek(_ list: borrowing PartitionList, timeoutMilliseconds: Int) throws(KafkaError) {
+        // Before 2.1.0 librdkafka waits microseconds for each partition where it was told milliseconds.
+        let scale = rd_kafka_version() < 0x0201_0000 ? 1000 : 1
         try unsafe Self.check(
-            rd_kafka_seek_partitions(self.pointer, list.pointer, Int32(clamping: timeoutMilliseconds)))
+            rd_kafka_seek_partitions(self.pointer, list.pointer, Int32(clamping: timeoutMilliseconds * scale)))
         try list.check()
     }
 

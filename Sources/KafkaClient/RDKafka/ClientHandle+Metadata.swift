@@ -21,7 +21,9 @@ extension ClientHandle {
         guard let answer = unsafe answer else { throw KafkaError(.other, "The broker gave no metadata.") }
         defer { unsafe rd_kafka_metadata_destroy(answer) }
         let metadata = unsafe answer.pointee
-        var info = ClusterInfo(brokers: [], topics: [:])
+        // The answer told the client who it is, so this does not wait.
+        let controllerID = unsafe rd_kafka_controllerid(self.pointer, 0)
+        var info = ClusterInfo(controllerID: controllerID, brokers: [], topics: [:])
         for index in 0..<Int(unsafe metadata.broker_cnt) {
             let broker = unsafe metadata.brokers[index]
             unsafe info.brokers.append(

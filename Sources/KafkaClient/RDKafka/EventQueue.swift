@@ -11,7 +11,6 @@ enum ClientEvent {
     case failed(KafkaError)
     case assigned([TopicPartition])
     case revoked([TopicPartition])
-    case delivered([Delivery])
     case statistics(KafkaStatistics)
     /// Nothing that concerns us.
     case other
@@ -51,9 +50,11 @@ enum ClientEvent {
     ///   - timeoutMilliseconds: how long to wait; -1 is until there is one.
     ///   - names: the names of topics met before.
     ///   - records: takes a record, if the event is one.
+    ///   - deliver: takes the fates of records that were sent. `flush` goes on only when it was called for all.
     /// - Returns: nil after the time, or when woken.
     func next(
-        timeoutMilliseconds: Int, names: inout TopicNames, into records: inout [IncomingRecord]
+        timeoutMilliseconds: Int, names: inout TopicNames, into records: inout [IncomingRecord],
+        deliver: (Delivery) -> Void = { _ in }
     ) -> ClientEvent? {
         guard let event = unsafe rd_kafka_queue_poll(self.pointer, Int32(clamping: timeoutMilliseconds)) else {
             return nil
@@ -65,7 +66,8 @@ enum ClientEvent {
             unsafe records.append(IncomingRecord(message, names: &names))
             return .record
         case RD_KAFKA_EVENT_DR:
-            return unsafe .delivered(Self.deliveries(event, names: &names))
+            unsafe Self.tellDeliveries(event, names: &names, deliver)
+            return .other
         case RD_KAFKA_EVENT_REBALANCE:
             guard let list = unsafe rd_kafka_event_topic_partition_list(event) else { return .other }
             let partitions = unsafe PartitionList.entries(of: list).map(\.partition)
@@ -100,12 +102,12 @@ enum ClientEvent {
         return .partitionFailed(partition, error)
     }
 
-    private static func deliveries(_ event: OpaquePointer, names: inout TopicNames) -> [Delivery] {
-        var deliveries: [Delivery] = []
-        unsafe deliveries.reserveCapacity(rd_kafka_event_message_count(event))
+    private static func tellDeliveries(
+        _ event: OpaquePointer, names: inout TopicNames, _ deliver: (Delivery) -> Void
+    ) {
         while let message = unsafe rd_kafka_event_message_next(event) {
             let code = unsafe message.pointee.err
-            unsafe deliveries.append(
+            unsafe deliver(
                 Delivery(
                     token: UInt64(UInt(bitPattern: message.pointee._private)),
                     topic: names.name(rd_kafka_topic_name(message.pointee.rkt)),
@@ -113,6 +115,5 @@ enum ClientEvent {
                     offset: code == RD_KAFKA_RESP_ERR_NO_ERROR ? message.pointee.offset : -1,
                     error: code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(code: code)))
         }
-        return deliveries
     }
 }

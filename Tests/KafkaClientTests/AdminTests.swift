@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import EmbeddedBroker
+import Foundation
+import KafkaClient
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct AdminTests {
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `topics are made once, described, emptied and deleted`() async throws {
+        try await onOwnThread {
+            let admin = try KafkaAdmin(Server.real.settings())
+            #expect(try admin.waitUntilReachable(timeoutMilliseconds: 10_000).brokers.count == 1)
+            let name = "admin-\(UUID().uuidString.prefix(8))"
+            let spec = TopicSpec(
+                name: name, partitions: 3, config: ["cleanup.policy": "compact", "segment.ms": "60000"])
+            try admin.createTopics([spec])
+            try admin.createTopics([spec])
+            let described = try #require(try admin.describeTopics([name]).first)
+            #expect(described.partitions == 3)
+            #expect(described.config["cleanup.policy"] == "compact")
+            #expect(described.config["segment.ms"] == "60000")
+            #expect(try admin.clusterInfo(timeoutMilliseconds: 5000).topics[name] == 3)
+
+            let error = #expect(throws: KafkaError.self) {
+                try admin.createTopics([TopicSpec(name: name + "-bad", partitions: 1, config: ["no.such": "1"])])
+            }
+            #expect(error?.codeName == "INVALID_CONFIG")
+
+            try admin.deleteTopics([name])
+            try admin.deleteTopics([name])
+            // The broker hears of it from the controller a moment later.
+            let clock = ContinuousClock()
+            let deadline = clock.now + .seconds(10)
+            var isGone = false
+            while !isGone, clock.now < deadline {
+                isGone = try admin.clusterInfo(timeoutMilliseconds: 5000).topics[name] == nil
+            }
+            #expect(isGone)
+            let missing = #expect(throws: KafkaError.self) { _ = try admin.describeTopics([name]) }
+            #expect(missing?.kind == .unknownTopic)
+        }
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `records before an offset are deleted, and offsets are found by time`() async throws {
+        try await onOwnThread {
+            let topic = try LiveKafka.shared().makeTopic(
+                "times", config: ["message.timestamp.type": "LogAppendTime"])
+            let place = TopicPartition(topic, 0)
+            let producer = try KafkaProducer(Server.real.settings())
+            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "a"), timeoutMilliseconds: 10_000)
+            let consumer = try Server.real.consumer()
+            try consumer.assign([place: 0])
+            let first = try #require(try consumer.poll { records, _ in records.count == 1 })
+            // Records until the broker's clock has moved on.
+            var last = first.records[0]
+            while last.timestamp == first.records[0].timestamp {
+                _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "b"), timeoutMilliseconds: 10_000)
+                last = try #require(try consumer.poll { records, _ in !records.isEmpty }?.records.last)
+            }
+            let found = try consumer.offsets(forTimes: [place: last.timestamp], timeoutMilliseconds: 10_000)
+            #expect(found == [place: last.offset])
+            let later = try consumer.offsets(forTimes: [place: last.timestamp + 100_000], timeoutMilliseconds: 10_000)
+            #expect(later == [place: LogicalOffset.end])
+
+            let admin = try KafkaAdmin(Server.real.settings())
+            #expect(try admin.deleteRecords(before: [place: 1]) == [place: 1])
+            #expect(try consumer.watermarks(of: place, timeoutMilliseconds: 5000).low == 1)
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+
+    @Test func `the embedded broker has its topics from the start and says that it makes none by request`() async throws
+    {
+        try await onOwnThread {
+            let broker = try EmbeddedBroker(brokers: 2, topics: ["rooms": 12, "feed": 3])
+            let settings = FailureTests.silent(broker.bootstrap)
+            let admin = try KafkaAdmin(settings)
+            let info = try admin.waitUntilReachable(timeoutMilliseconds: 10_000)
+            #expect(info.brokers.count == 2)
+            #expect(info.topics == ["rooms": 12, "feed": 3])
+            try admin.createTopics([TopicSpec(name: "rooms", partitions: 12)])
+            let error = #expect(throws: KafkaError.self) {
+                try admin.createTopics([TopicSpec(name: "x", partitions: 1)])
+            }
+            #expect(error?.kind == .unsupported)
+            #expect(throws: EmbeddedBrokerError.self) { try broker.createTopic("rooms", partitions: 1) }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import EmbeddedBroker
+import KafkaClient
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct FailureTests {
+    static func silent(_ brokers: String, overrides: [String: String] = [:]) -> KafkaSettings {
+        KafkaSettings(brokers: brokers, clientID: "test", overrides: overrides, log: { _, _, _ in })
+    }
+
+    @Test func `I16 a full queue refuses with a typed error`() async throws {
+        let port = try FreePort.find()
+        try await onOwnThread {
+            let producer = try KafkaProducer(Self.silent("127.0.0.1:\(port)"), queueLimit: 10)
+            for _ in 0..<10 { try producer.send(OutgoingRecord("t", 0, "x")) }
+            #expect(producer.queueDepth >= 10)
+            let error = #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord("t", 0, "x")) }
+            #expect(error?.kind == .queueFull)
+            #expect(error?.isRetriable == true)
+            #expect(error?.codeName == "_QUEUE_FULL")
+            producer.close(timeoutMilliseconds: 0)
+        }
+    }
+
+    @Test func `a record that is too large is refused with a typed error`() async throws {
+        try await onOwnThread {
+            let producer = try KafkaProducer(Server.embedded.settings())
+            let error = #expect(throws: KafkaError.self) {
+                try producer.send(
+                    OutgoingRecord(topic: "t", partition: 0, value: [UInt8](repeating: 1, count: 2_000_000)))
+            }
+            #expect(error?.kind == .messageTooLarge)
+            #expect(error?.isRetriable == false)
+            producer.close(timeoutMilliseconds: 0)
+        }
+    }
+
+    @Test func `a wrong setting is refused by its name`() {
+        let error = #expect(throws: KafkaError.self) {
+            _ = try KafkaProducer(Self.silent("127.0.0.1:1", overrides: ["no.such.setting": "1"]))
+        }
+        #expect(error?.kind == .invalidConfiguration)
+        #expect(error?.message.contains("no.such.setting") == true)
+        #expect(throws: KafkaError.self) {
+            _ = try KafkaConsumer(Self.silent("127.0.0.1:1", overrides: ["fetch.wait.max.ms": "soon"]))
+        }
+    }
+
+    @Test func `a closed client refuses with a typed error`() async throws {
+        try await onOwnThread {
+            let producer = try KafkaProducer(Server.embedded.settings())
+            producer.close(timeoutMilliseconds: 100)
+            producer.close(timeoutMilliseconds: 100)
+            #expect(
+                #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord("t", 0, "x")) }?.kind == .closed)
+            #expect(producer.queueDepth == 0)
+            let consumer = try Server.embedded.consumer()
+            consumer.close()
+            consumer.close()
+            var records: [IncomingRecord] = []
+            #expect(
+                #expect(throws: KafkaError.self) {
+                    _ = try consumer.poll(max: 1, timeoutMilliseconds: 10, into: &records)
+                }?.kind == .closed)
+        }
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a topic that does not exist is a typed error`() async throws {
+        try await onOwnThread {
+            let consumer = try Server.real.consumer()
+            let error = #expect(throws: KafkaError.self) {
+                _ = try consumer.topicMetadata("no-such-topic", timeoutMilliseconds: 5000)
+            }
+            #expect(error?.kind == .unknownTopic)
+        }
+    }
+
+    @Test func `nobody listening is a typed error and ends in time`() async throws {
+        let port = try FreePort.find()
+        try await onOwnThread {
+            let admin = try KafkaAdmin(Self.silent("127.0.0.1:\(port)"))
+            let elapsed = ContinuousClock().measure {
+                let error = #expect(throws: KafkaError.self) {
+                    try admin.waitUntilReachable(timeoutMilliseconds: 500)
+                }
+                #expect(error?.kind == .timedOut || error?.kind == .brokerDown)
+            }
+            #expect(elapsed < .seconds(5))
+        }
+    }
+
+    @Test func `a broker that goes away is told by typed errors, and all goes on after its return`() async throws {
+        try await onOwnThread {
+            let broker = try EmbeddedBroker(topics: ["t": 1])
+            let place = TopicPartition("t", 0)
+            let errors = Collected<KafkaError>()
+            var settings = Self.silent(broker.bootstrap)
+            settings.onError = { errors.append($0) }
+            let producer = try KafkaProducer(settings)
+            let consumer = try KafkaConsumer(settings, fetchWaitMilliseconds: 5)
+            try consumer.assign([place: 0])
+            _ = try producer.sendAndWait(OutgoingRecord("t", 0, "before"), timeoutMilliseconds: 10_000)
+            let before = try #require(try consumer.poll { records, _ in !records.isEmpty })
+            #expect(before.records.map(\.text) == ["before"])
+
+            try broker.takeDown(broker: 1)
+            let error = #expect(throws: KafkaError.self) {
+                try producer.sendAndWait(OutgoingRecord("t", 0, "during"), timeoutMilliseconds: 500)
+            }
+            #expect(error?.kind == .timedOut)
+            let told = try consumer.poll { _, outcome in outcome.errors.contains { $0.kind == .brokerDown } }
+            #expect(told != nil)
+
+            try broker.bringUp(broker: 1)
+            // What was in the queue was not lost, and keeps its place.
+            _ = try producer.sendAndWait(OutgoingRecord("t", 0, "after"), timeoutMilliseconds: 20_000)
+            let after = try #require(try consumer.poll { records, _ in records.count >= 2 })
+            #expect(after.records.map(\.text) == ["during", "after"])
+            #expect(errors.all.contains { $0.kind == .brokerDown && !$0.isFatal })
+            consumer.close()
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+
+    @Test func `a consumer of a broker that is gone closes in time`() async throws {
+        try await onOwnThread {
+            let broker = try EmbeddedBroker(topics: ["t": 2])
+            let consumer = try KafkaConsumer(
+                Self.silent(broker.bootstrap), group: "g", fetchWaitMilliseconds: 5,
+                sessionTimeoutMilliseconds: EmbeddedBroker.sessionTimeoutMilliseconds)
+            try consumer.subscribe("t") { _ in }
+            _ = try #require(try consumer.poll { _, outcome in outcome.rebalanced })
+            try broker.takeDown(broker: 1)
+            let elapsed = ContinuousClock().measure { consumer.close() }
+            #expect(elapsed < .seconds(8))
+        }
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 what a killed Kafka had acknowledged is there after its restart, and the clients go on`() async throws {
+        try await onOwnThread {
+            let kafka = try LiveKafka()
+            let topic = try kafka.makeTopic("restart")
+            let place = TopicPartition(topic, 0)
+            let settings = Self.silent(kafka.bootstrap)
+            let producer = try KafkaProducer(settings)
+            let consumer = try KafkaConsumer(settings)
+            try consumer.assign([place: 0])
+            for number in 0..<50 {
+                _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "\(number)"), timeoutMilliseconds: 10_000)
+            }
+            _ = try #require(try consumer.poll { records, _ in records.count == 50 })
+            kafka.kill()
+            try producer.send(OutgoingRecord(topic, 0, "50"))
+            try kafka.restart()
+            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "51"), timeoutMilliseconds: 30_000)
+            let after = try #require(try consumer.poll(until: { records, _ in records.count >= 2 }, seconds: 30))
+            #expect(after.records.map(\.text) == ["50", "51"])
+            try consumer.seek(place, to: 0)
+            let all = try #require(try consumer.poll(until: { records, _ in records.count >= 52 }, seconds: 30))
+            #expect(all.records.map(\.text) == (0..<52).map(String.init))
+            consumer.close()
+            producer.close(timeoutMilliseconds: 1000)
+        }
+    }
+}
