@@ -34,6 +34,10 @@
     @inlinable package var hasChanges: Bool { !self.changedKeys.isEmpty }
     /// All keys, in their order: for tests, snapshots and walks that may reach an effect.
     @inlinable package var sortedKeys: [Key] { self.rows.keys.sorted() }
+    /// The keys that `isWanted` picks, in their order: for walks over one kind of row.
+    @inlinable package func sortedKeys(where isWanted: (Key) -> Bool) -> [Key] {
+        self.rows.keys.filter(isWanted).sorted()
+    }
     /// When the next row is due, if any is.
     @inlinable package var nextDue: Timestamp? {
         mutating get {
