@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CoreKit
+package import PlazaModel
+
+// MARK: - Second phase
+
+extension AudienceMachine {
+    /// Carries out what follows from a step, once it is known what its command did.
+    ///
+    /// - Parameters:
+    ///   - step: a step of `plan`; steps are concluded in their order.
+    ///   - result: what became of the step's command; `.nothing` when it had none.
+    ///   - rows: the partition's rows.
+    ///   - effects: what follows is appended here, in order.
+    package func conclude(
+        _ step: AudienceStep, _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
+    ) {
+        self.handleDue(in: &rows, at: step.moment, into: &effects)
+        guard let input = step.input else { return self.concludeTick(step, result, in: &rows, into: &effects) }
+        switch step.verdict {
+        case .ignored: return
+        case .refused(let error):
+            if let caller = input.command.caller {
+                effects.append(.reply(Reply(to: caller, app: input.key.app, .failure(error: error))))
+            }
+        case .repeated: self.answerAgain(input, in: rows, into: &effects)
+        case .act:
+            switch input.command {
+            case .opened:
+                // Told at once, so that gateways know the live's count before its first viewer.
+                guard let row = rows.live(input.key), row.epoch == step.epoch else { return }
+                effects.append(.count(row.record(input.key, at: step.moment.now)))
+            case .ended:
+                // One of the same name may have begun in this batch; its count stands.
+                if rows.live(input.key) == nil { effects.append(.countGone(input.key)) }
+            default: self.concludeInLive(step, input, result, in: &rows, into: &effects)
+            }
+        }
+    }
+
+    private func concludeTick(
+        _ step: AudienceStep, _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
+    ) {
+        guard case .done(let entries, _) = result else { return }
+        for entry in entries {
+            guard case .expired(let key, let user, let count) = entry.change else { continue }
+            self.gone(user, from: key, count: count, at: step.moment, in: &rows, into: &effects)
+        }
+    }
+
+    private func concludeInLive(
+        _ step: AudienceStep, _ input: AudienceInput, _ result: LeaseResult, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        guard rows.live(input.key)?.epoch == step.epoch else {
+            // The live ended later in the same batch.
+            if let caller = input.command.caller, case .refused(let error) = self.endedMeanwhile(input) {
+                self.answer(caller, .failure(error: error), input, step.moment, in: &rows, into: &effects)
+            }
+            return
+        }
+        switch input.command {
+        case .opened, .ended: return
+        case .join(let caller): self.joined(caller, input, step, result, in: &rows, into: &effects)
+        case .leave(let caller): self.left(caller, input, step, result, in: &rows, into: &effects)
+        case .heartbeats: self.beaten(input.key, step, result, in: &rows, into: &effects)
+        case .assert:
+            guard case .done(let entries, _) = result else { return }
+            for case .asserted(let count) in entries.map(\.change) {
+                self.counted(input.key, count, at: step.moment.now, in: &rows, into: &effects)
+            }
+        case .kick(let user, let reason, let caller):
+            self.kicked(user, reason, by: caller, input, step, result, in: &rows, into: &effects)
+        case .list(_, _, let caller):
+            let outcome: Outcome
+            if case .done(_, .page(let members, let next, let count)) = result {
+                let cursor = next.map(String.init) ?? ""
+                outcome = .success(
+                    result: .audience(page: AudiencePage(members: members, cursor: cursor, count: count)))
+            } else {
+                outcome = .failure(error: Self.unavailable)
+            }
+            effects.append(.reply(Reply(to: caller, app: input.key.app, outcome)))
+        case .vouchAdmin(let user, let caller):
+            self.vouched(user, caller, input.key, result, in: rows, into: &effects)
+        case .confirm(let user):
+            // While stale or away nobody knows; those who asked are told to ask again when it is over.
+            guard case .done(_, .isMember(false)) = result, let row = rows.live(input.key), !row.isStale else { return }
+            self.tellGone(user, input.key, row, into: &effects)
+        }
+    }
+
+    private func vouched(
+        _ user: UserID, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
+        into effects: inout [Effect]
+    ) {
+        if case .done(_, .isMember(let isMember)) = result {
+            if isMember {
+                effects.append(
+                    .directory(
+                        DirectoryInput(
+                            app: key.app, .setAdminVouched(live: key.live, user: user, caller: caller))))
+                return
+            }
+            if rows.live(key)?.isStale == false {
+                effects.append(.failure(.notMember, "the user is not in the live", to: caller, app: key.app))
+                return
+            }
+        }
+        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.unavailable))))
+    }
+
+    private func endedMeanwhile(_ input: AudienceInput) -> AudienceStep.Verdict {
+        if case .join = input.command {
+            return .refused(ReplyError(.noSuchRoomOnEntry, "the live has ended"))
+        }
+        return .refused(ReplyError(.noSuchRoom, "the live has ended"))
+    }
+
+    /// Refuses what cannot be known while the leases are away.
+    static var unavailable: ReplyError {
+        ReplyError(.unavailable, "who is in the live cannot be told just now", retryAfter: Self.retryAfter)
+    }
+}
+
+// MARK: - Answers
+
+extension AudienceMachine {
+    /// Answers a call, and keeps the outcome for its retries.
+    func answer(
+        _ caller: Caller, _ outcome: Outcome, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        if input.command.isKept {
+            let key = AudienceKey.calls(input.key, caller.userID, caller.request.session)
+            var window = rows.window(key) ?? OutcomeWindow(at: moment.now)
+            window.record(caller.request.counter, .answered(outcome: outcome, seen: nil), at: moment.now)
+            rows[key] = .calls(row: window)
+        }
+        effects.append(.reply(Reply(to: caller, app: input.key.app, outcome)))
+    }
+
+    private func answerAgain(_ input: AudienceInput, in rows: Rows, into effects: inout [Effect]) {
+        guard let caller = input.command.caller else { return }
+        let window = rows.window(.calls(input.key, caller.userID, caller.request.session))
+        switch window?.verdict(on: caller.request.counter) {
+        case .repeated(.answered(let outcome, let seen)):
+            effects.append(.reply(Reply(to: caller, app: input.key.app, outcome, seen: seen)))
+        case .repeated(.passedOn), .fresh, .forgotten, nil:
+            // Its first copy was refused in this batch without being kept; the sender is told that much.
+            effects.append(
+                .failure(.requestForgotten, "the request's outcome is not kept", to: caller, app: input.key.app))
+        }
+    }
+}

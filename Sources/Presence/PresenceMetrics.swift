@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AudienceCore
+internal import Observability
+
+/// What presence counts.
+struct PresenceMetrics {
+    let malformed: Counter
+    let epochs: Counter
+    let members: Gauge
+    private let joins: Counter
+    private let left: Counter
+    private let kicked: Counter
+    private let expired: Counter
+
+    init(_ registry: MetricsRegistry, partition: Int) {
+        typealias Names = MetricNames.Audience
+        self.malformed = registry.counter(
+            MetricNames.Shell.malformed, help: "Inputs that were refused as malformed.",
+            labels: ["machine": "audience-presence"])
+        self.epochs = registry.counter(Names.epochs, help: "Epochs of the leases that were begun.")
+        self.members = registry.gauge(
+            Names.members, help: "Sessions with a lease, by partition.", labels: ["partition": "\(partition)"])
+        self.joins = registry.counter(Names.joins, help: "Joins that were carried out.")
+        let help = "Users that went out of a live, by reason."
+        self.left = registry.counter(Names.leaves, help: help, labels: ["reason": "left"])
+        self.kicked = registry.counter(Names.leaves, help: help, labels: ["reason": "kicked"])
+        self.expired = registry.counter(Names.leaves, help: help, labels: ["reason": "expired"])
+    }
+
+    func count(_ entries: [LeaseEntry]) {
+        for entry in entries {
+            switch entry.change {
+            case .joined: self.joins.add()
+            case .left(_, true, _): self.left.add()
+            case .kicked: self.kicked.add()
+            case .expired: self.expired.add()
+            case .full, .left, .back, .asserted: break
+            }
+        }
+    }
+}

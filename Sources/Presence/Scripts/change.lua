@@ -1,0 +1,95 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Stands after guard and before every script that changes leases: once for each offset, on the partition's own clock.
+--
+-- ARGV     3 offset of the input, 4 its time in ms, 5 length of a lease in ms; the script's own arguments from 6 on
+-- Result   0 when the offset was carried out before: nothing changes then. The scripts end with 1.
+local offset, now, lease = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+if offset <= tonumber(state[3]) then return 0 end
+
+-- Time stands still while nothing comes in: no record, no owner, or this Redis was away. A gap is added to all leases at
+-- once by counting time without it.
+local clock, paused = tonumber(state[5]), tonumber(state[6])
+if now - clock > 2000 then paused = paused + now - clock end
+if now > clock then clock = now end
+local time = clock - paused
+redis.call('HSET', stateKey, 'offset', offset, 'clock', clock, 'paused', paused)
+
+local lastID = tonumber(state[4])
+-- More sessions of one user than this, and its oldest gives way.
+local sessionLimit = 20
+
+local function whole(number) return string.format('%.0f', number) end
+
+-- Puts an entry into the outbox: the kind of change, then names and values.
+local function tell(kind, ...)
+  lastID = lastID + 1
+  redis.call('XADD', base .. ':outbox', whole(lastID) .. '-0', 'o', ARGV[3], 'k', kind, ...)
+  redis.call('HSET', stateKey, 'id', whole(lastID))
+end
+
+local function countOf(live) return redis.call('ZCARD', base .. ':order:' .. live) end
+
+local function splitMember(member) return string.match(member, '^([^/]*)/(.*)$') end
+
+-- The profile of a user as entries and pages carry it, without the time of joining before it.
+local function profileOf(live, user)
+  local text = redis.call('HGET', base .. ':members:' .. live, 'p:' .. user)
+  return text and string.match(text, '^%d+ (.*)$') or '0 '
+end
+
+-- Removes a session. Returns whether the user is out with it, and the user's profile.
+local function remove(live, user, session)
+  local members = base .. ':members:' .. live
+  local member = user .. '/' .. session
+  redis.call('ZREM', base .. ':leases:' .. live, member)
+  redis.call('HDEL', members, 't:' .. member)
+  redis.call('HINCRBY', stateKey, 'sessions', -1)
+  local profile = profileOf(live, user)
+  local left = {}
+  for other in string.gmatch(redis.call('HGET', members, 's:' .. user) or '', '%S+') do
+    if other ~= session then left[#left + 1] = other end
+  end
+  if #left > 0 then
+    redis.call('HSET', members, 's:' .. user, table.concat(left, ' '))
+    return false, profile
+  end
+  redis.call('HDEL', members, 's:' .. user, 'p:' .. user)
+  redis.call('ZREM', base .. ':order:' .. live, user)
+  return true, profile
+end
+
+-- Adds a session that has no lease, or refreshes one. Returns whether the user came in with it.
+local function add(live, owner, user, session, ticket, leaseEnd, profile)
+  local members = base .. ':members:' .. live
+  local member = user .. '/' .. session
+  local sessions = redis.call('HGET', members, 's:' .. user)
+  local isNew = redis.call('ZADD', base .. ':leases:' .. live, 'GT', leaseEnd, member) == 1
+  redis.call('ZADD', base .. ':due', 'LT', leaseEnd, live)
+  redis.call('HSET', members, 't:' .. member, ticket)
+  if isNew then
+    redis.call('HINCRBY', stateKey, 'sessions', 1)
+    redis.call('HSET', members, 's:' .. user, sessions and (sessions .. ' ' .. session) or session)
+  end
+  if not sessions then
+    redis.call('HSET', members, 'p:' .. user, whole(now) .. ' ' .. profile)
+    if user ~= owner then redis.call('ZADD', base .. ':order:' .. live, ticket, user) end
+    return true
+  end
+  local joined = string.match(redis.call('HGET', members, 'p:' .. user) or '', '^(%d+) ') or whole(now)
+  redis.call('HSET', members, 'p:' .. user, joined .. ' ' .. profile)
+  local _, held = string.gsub(sessions, '%S+', '')
+  if isNew and held >= sessionLimit then remove(live, user, string.match(sessions, '%S+')) end
+  return false
+end
+
+-- Remembers that a session is out by its own will or by a kick, for as long as a late sign of life of before could
+-- bring it back.
+local function bar(live, user, session, ticket)
+  redis.call('SET', base .. ':gone:' .. live .. ':' .. user .. '/' .. session, ticket, 'PX', lease + 30000)
+end
+
+-- Whether a session with this ticket is out for good.
+local function isBarred(live, member, ticket)
+  local barred = redis.call('GET', base .. ':gone:' .. live .. ':' .. member)
+  return barred and tonumber(ticket) <= tonumber(barred)
+end
