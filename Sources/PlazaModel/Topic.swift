@@ -63,6 +63,7 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         hash ^= hash >> 32
-        return Int((hash &* 0x9E37_79B9_7F4A_7C15 >> 33) % UInt64(max(1, count)))
+        // The high bits, for a multiplication mixes upwards. (In Swift a shift binds tighter than a product.)
+        return Int(((hash &* 0x9E37_79B9_7F4A_7C15) >> 33) % UInt64(max(1, count)))
     }
 }
