@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import FoundationNetworking
+import HTTPServer
+import Synchronization
+import Testing
+
+/// Keeps responders, so that a test decides when they answer.
+final class Shelf: Sendable {
+    private let responders = Mutex<[HTTPResponder]>([])
+    private let arrivals: AsyncStream<Void>.Continuation
+    let stream: AsyncStream<Void>
+
+    init() { (self.stream, self.arrivals) = AsyncStream.makeStream() }
+
+    func keep(_ responder: HTTPResponder) {
+        self.responders.withLock { $0.append(responder) }
+        self.arrivals.yield()
+    }
+
+    /// Waits for the next request and gives its responder.
+    func next() async throws -> HTTPResponder {
+        var iterator = self.stream.makeAsyncIterator()
+        _ = await iterator.next()
+        return try #require(self.responders.withLock { $0.isEmpty ? nil : $0.removeFirst() })
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct WebServerTests {
+    /// A server that echoes, and keeps the responders of `/later`.
+    static func server(_ shelf: Shelf = Shelf(), change: (inout HTTPLimits) -> Void = { _ in }) throws -> WebServer {
+        var router = Router<HTTPHandler>()
+        router.add(.get, "/hello/{name}") { request, responder in
+            let name = request.parameters["name"] ?? ""
+            responder.complete(.text("hello \(name) \(request.query("q") ?? "-") \(request.headers["x-a"] ?? "-")"))
+        }
+        router.add(.post, "/echo") { request, responder in
+            responder.complete(HTTPResponse(status: 201, body: request.body))
+        }
+        router.add(.get, "/later") { _, responder in shelf.keep(responder) }
+        router.add(.get, "/thread") { _, responder in
+            DispatchQueue.global().async { responder.complete(.text("from another thread")) }
+        }
+        router.add(.get, "/odd") { _, responder in
+            responder.complete(HTTPResponse(status: 99, headers: [HTTPHeader("X-Bad", "a\r\nX-Evil: b")]))
+            #expect(!responder.complete(.text("again")))
+        }
+        var limits = HTTPLimits()
+        limits.bodyBytes = 10_000
+        change(&limits)
+        return try WebServer(port: 0, limits: limits, handler: router.handler())
+    }
+
+    @Test func `requests on one connection are answered in order with decoded query and headers`() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send("GET /hello/bob?q=a+b%2B%26c&x HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nx-a: 2\r\n\r\n")
+        client.send(
+            "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{\"a\"}GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\nDELETE /echo HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().body == "hello bob a b+&c 1, 2")
+        let echo = try client.answer()
+        #expect(echo.status == 201 && echo.body == "{\"a\"}" && echo.headers["content-type"] == "application/json")
+        #expect(try client.answer().body == "from another thread")
+        let missing = try client.answer()
+        #expect(missing.status == 404 && missing.body == "{\"error\":{\"name\":\"notFound\"}}")
+        let refused = try client.answer()
+        #expect(refused.status == 405 && refused.headers["allow"] == "POST")
+        client.send("HEAD /hello/bob HTTP/1.1\r\nHost: a\r\n\r\n")
+        let head = try client.answer(hasBody: false)
+        #expect(head.status == 200 && head.headers["content-length"] == "13")
+        client.send("GET /odd HTTP/1.1\r\nHost: a\r\n\r\n")
+        let odd = try client.answer()
+        #expect(odd.status == 500 && odd.headers["x-evil"] == nil)
+    }
+
+    @Test func `URLSession is served too`() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)/echo")))
+        request.httpMethod = "POST"
+        request.httpBody = Data(repeating: 120, count: 10_000)
+        let (data, response) = try await session.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        #expect(data.count == 10_000)
+    }
+
+    @Test func `a deferred answer comes when it is given and only once`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf)
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        let responder = try await shelf.next()
+        let other = try RawClient(port: server.port)
+        other.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try other.answer().status == 200)
+        #expect(responder.complete(.text("now")))
+        #expect(!responder.complete(.text("again")))
+        #expect(try client.answer().body == "now")
+    }
+
+    @Test func `I16 a handler that takes too long is answered for with 504`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf) { $0.deadlineMilliseconds = 30 }
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        for _ in 0..<3 {
+            client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+            let responder = try await shelf.next()
+            #expect(try client.answer().status == 504)
+            #expect(!responder.complete(.text("late")))
+        }
+    }
+
+    @Test func `stopping answers what waits with 503 and the responder outlives the server`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf)
+        let client = try RawClient(port: server.port)
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        let responder = try await shelf.next()
+        server.stop()
+        server.stop()
+        #expect(try client.answer().status == 503)
+        #expect(!responder.complete(.text("late")))
+        #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port).answer() }
+    }
+
+    @Test func `I16 a body beyond the limit is refused however it is announced`() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let announced = try RawClient(port: server.port)
+        announced.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
+        let refusal = try announced.answer()
+        #expect(refusal.status == 413 && refusal.headers["connection"]?.lowercased() == "close")
+        let chunked = try RawClient(port: server.port)
+        chunked.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<11 { chunked.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
+        chunked.send("0\r\n\r\n")
+        #expect(try chunked.answer().status == 413)
+        let endless = try RawClient(port: server.port)
+        endless.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<200 { endless.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
+        #expect(throws: RawClient.Failure.self) { try endless.answer() }
+        let exact = try RawClient(port: server.port)
+        exact.send(
+            "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10000\r\n\r\n\(String(repeating: "y", count: 10_000))")
+        #expect(try exact.answer().body.count == 10_000)
+    }
+
+    @Test(arguments: BadRequest.allCases) func `a bad request gets its status`(request: BadRequest) throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send(request.text)
+        #expect(try client.answer().status == request.status)
+    }
+
+    @Test func `mutated and truncated requests never end the server`() throws {
+        let server = try Self.server { $0.connections = 2_000 }
+        defer { server.stop() }
+        let whole = Array("POST /echo?a=b%20c HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nX: y\r\n\r\nhello".utf8)
+        var random = SystemSeeded(state: 11)
+        for _ in 0..<1_500 {
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let index = Int.random(in: bytes.indices, using: &random)
+                bytes[index] = UInt8.random(in: 0...255, using: &random)
+            }
+            let client = try RawClient(port: server.port)
+            client.send(Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random))))
+            // A request that is not complete keeps its place until it has been silent for the time that limits allow.
+            if Bool.random(using: &random) { client.endSending() }
+        }
+        let client = try RawClient(port: server.port)
+        client.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 200)
+    }
+
+    @Test func `clients that leave while they wait do no harm`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf)
+        defer { server.stop() }
+        for _ in 0..<50 {
+            var client: RawClient? = try RawClient(port: server.port)
+            client?.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+            let responder = try await shelf.next()
+            client = nil
+            responder.complete(.text("to nobody"))
+        }
+        let client = try RawClient(port: server.port)
+        client.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 200)
+    }
+
+    @Test func `many deferred answers race with deadlines and with the end of the server`() throws {
+        for round in 0..<15 {
+            let server = try Self.server { $0.deadlineMilliseconds = round % 3 }
+            DispatchQueue.concurrentPerform(iterations: 8) { worker in
+                if worker == 7, round % 2 == 0 { return server.stop() }
+                for _ in 0..<20 {
+                    guard let client = try? RawClient(port: server.port) else { return }
+                    client.send("GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
+                    if let answer = try? client.answer() { #expect([200, 503, 504].contains(answer.status)) }
+                }
+            }
+            server.stop()
+        }
+    }
+
+    @Test func `a port in use and a foreign address are typed errors`() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        #expect(throws: HTTPServerError.portInUse(host: "127.0.0.1", port: server.port)) {
+            try WebServer(port: server.port) { _, _ in }
+        }
+        #expect(throws: HTTPServerError.self) { try WebServer(host: "192.0.2.1", port: 0) { _, _ in } }
+        #expect(throws: HTTPServerError.self) { try WebServer(host: "no such host", port: 0) { _, _ in } }
+    }
+}
+
+/// Requests that must be refused, by what is wrong with them.
+enum BadRequest: String, CaseIterable {
+    case badEscape, notUnicode, noPath, longPath, manyHeaders, longHeader, negativeLength, hugeLength
+
+    var text: String {
+        let long = String(repeating: "a", count: 40_000)
+        let many = String(repeating: "X-A: b\r\n", count: 120)
+        return switch self {
+        case .badEscape: "GET /hello/%zz HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .notUnicode: "GET /hello/x?q=%ff HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .noPath: "GET * HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .longPath: "GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .manyHeaders: "GET / HTTP/1.1\r\nHost: a\r\n\(many)\r\n"
+        case .longHeader: "GET / HTTP/1.1\r\nHost: a\r\nX-A: \(long)\r\n\r\n"
+        case .negativeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"
+        case .hugeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n"
+        }
+    }
+
+    var status: Int {
+        switch self {
+        case .badEscape, .notUnicode, .noPath, .negativeLength: 400
+        case .longPath: 414
+        case .manyHeaders, .longHeader: 431
+        case .hugeLength: 413
+        }
+    }
+}
+
+/// A small generator with a seed, so that a failure repeats.
+struct SystemSeeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        self.state = self.state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let word = self.state
+        return (word ^ (word >> 33)) &* 0xff51_afd7_ed55_8ccd
+    }
+}
