@@ -77,15 +77,18 @@ let edge: [Target] = [
     library("ClusterKit", ["EmbeddedBroker", "Concurrency", "Settings", "Tokens"]),
     library(
         "LoadKit",
-        ["LivePlazaKit", "Observability", "CoreKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket", "Concurrency", "Tokens"]),
+        [
+            "LivePlazaKit", "Observability", "CoreKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket",
+            "Concurrency", "Tokens",
+        ]),
 ]
 
 let executables: [Target] = [
-    executable("RoomDirectory", ["DirectoryCore", "ServiceShell"]),
-    executable("AudiencePresence", ["Presence", "ServiceShell"]),
-    executable("BarrageFanout", ["BarrageCore", "ServiceShell"]),
-    executable("CohostBattle", ["StageCore", "ServiceShell"]),
-    executable("GatewayServer", ["Gateway", "ServiceShell"]),
+    executable("RoomDirectory", ["DirectoryCore", "ServiceShell", "PlazaModel"]),
+    executable("AudiencePresence", ["Presence", "ServiceShell", "PlazaModel"]),
+    executable("BarrageFanout", ["BarrageCore", "ServiceShell", "PlazaModel"]),
+    executable("CohostBattle", ["StageCore", "ServiceShell", "PlazaModel"]),
+    executable("GatewayServer", ["Gateway", "ServiceShell", "PlazaModel"]),
     executable(
         "Plaza", ["ClusterKit", "LoadKit", "LivePlazaKit", "Settings", "Tokens", "PlazaModel", "PlazaWire", "CoreKit"]),
     executable(
@@ -116,7 +119,10 @@ let testTargets: [Target] = [
     tests("RedisClientTests", ["RedisClient", "TestSupport"]),
     tests(
         "ServiceShellTests",
-        ["ServiceShell", "KafkaClient", "EmbeddedBroker", "CoreKit", "PlazaModel", "PlazaWire", "TestSupport"]),
+        [
+            "ServiceShell", "KafkaClient", "EmbeddedBroker", "CoreKit", "PlazaModel", "PlazaWire", "Observability",
+            "Concurrency", "TestSupport",
+        ]),
     tests("PresenceTests", ["Presence", "AudienceCore", "RedisClient", "PlazaModel", "CoreKit", "TestSupport"]),
     tests(
         "GatewayTests",

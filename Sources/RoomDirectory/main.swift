@@ -1,1 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectoryCore
+import Glibc
+import PlazaModel
+import ServiceShell
+
+exit(
+    ServiceHost.run(
+        "room-directory", summary: "Keeps the list of lives: who owns them, what they are, who may do what.",
+        settings: { _ in },
+        build: { host, _ in
+            let machine = DirectoryMachine(policies: host.settings.policies)
+            let spec = MachineSpec(name: "directory", inbox: .directoryInbox, state: .directoryState, facts: [.rooms]) {
+                MachineProcessor(machine, $0)
+            }
+            return [host.shell(spec)]
+        }))

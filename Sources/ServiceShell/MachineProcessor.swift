@@ -28,6 +28,13 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         self.malformed = malformed
     }
 
+    /// The processor of the partition that `context` names.
+    package convenience init(_ machine: M, _ context: ProcessorContext) {
+        let malformed = context.metrics.counter(
+            MetricNames.Shell.malformed, help: "Records that could not be read and were skipped.")
+        self.init(machine, log: context.log, malformed: malformed)
+    }
+
     package func restore(key: String, row: [UInt8]?) {
         guard let rowKey = M.Key(text: key) else { return self.refuse(key, "no key of a row") }
         guard let row else { return self.journal.restore(rowKey, nil) }

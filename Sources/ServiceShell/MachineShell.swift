@@ -32,6 +32,9 @@ package final class MachineShell: Sendable {
         self.metrics = metrics
     }
 
+    /// The machine's name.
+    package var machineName: String { self.spec.name }
+
     /// Whether the machine is a member of its group and has its rows: true also for one that has no partition.
     package var isReady: Bool { self.shared.withLock { $0.isReady } }
 
@@ -100,6 +103,10 @@ package struct ShellSettings: Sendable {
         self.partitions = partitions
         self.mode = mode
     }
+
+    /// After how long without a heartbeat the group gives an instance's partitions away; the in-memory broker needs
+    /// more than twice its own pace of rebalancing.
+    var sessionMilliseconds: Int { self.mode == .full ? 2000 : 4000 }
 
     /// How long a broker holds back an empty answer: the in-memory one does not wake a waiting fetch.
     package var fetchWaitMilliseconds: Int { self.mode == .full ? 100 : 5 }

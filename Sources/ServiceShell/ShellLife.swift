@@ -47,7 +47,8 @@ final class ShellLife {
         self.isStopping = isStopping
         self.report = report
         self.consumer = try KafkaConsumer(
-            settings.kafka, group: spec.name, fetchWaitMilliseconds: settings.fetchWaitMilliseconds)
+            settings.kafka, group: spec.name, fetchWaitMilliseconds: settings.fetchWaitMilliseconds,
+            sessionTimeoutMilliseconds: settings.sessionMilliseconds)
         self.state = try StateReader(settings.kafka, fetchWaitMilliseconds: settings.fetchWaitMilliseconds)
         self.side = try SideProducer(settings.kafka, partitions: settings.partitions, lost: self.metrics.lostReplies)
         switch settings.mode {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Observability
+import PlazaModel
+import ServiceShell
+import TestSupport
+import Testing
+
+/// One broker at a time and one group: these tests wait for each other.
+@Suite(.serialized) struct MachineShellTests {
+    static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
+
+    static func lives(_ name: String, _ count: Int) -> [LiveKey] {
+        let run = UUID().uuidString.prefix(8)
+        return (0..<count).map { LiveKey("test", LiveID("\(name)-\(run)-\($0)")) }
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: modes)
+    func `I8 nothing is lost, repeated or reordered when an instance comes and another goes`(_ mode: KafkaMode) throws {
+        let harness = try ShellHarness(mode)
+        let lives = Self.lives("move", 10)
+        let first = harness.start("one")
+        for round in 0..<20 { for live in lives { try harness.say("\(round)", in: live) } }
+        try harness.flush()
+        let second = harness.start("two")
+        _ = try harness.feed(of: Set(lives)) { $0.values.reduce(0) { $0 + $1.count } >= 100 }
+        for round in 20..<40 { for live in lives { try harness.say("\(round)", in: live) } }
+        try harness.flush()
+        #expect(first.stop())
+        for round in 40..<60 { for live in lives { try harness.say("\(round)", in: live) } }
+        try harness.flush()
+        let numbers = try harness.feed(of: Set(lives)) { found in lives.allSatisfy { (found[$0]?.max() ?? 0) >= 60 } }
+        for live in lives {
+            // The in-memory broker promises at least once: repeats are dropped by number, as clients do.
+            let seen = mode == .full ? numbers[live] ?? [] : Self.withoutRepeats(numbers[live] ?? [])
+            #expect(seen == Array(1...60), "\(live.text)")
+        }
+        #expect(second.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: modes)
+    func `a row that is due is handled although nothing else comes`(_ mode: KafkaMode) throws {
+        let harness = try ShellHarness(mode)
+        let live = Self.lives("alarm", 1)[0]
+        let shell = harness.start("one")
+        try harness.say("alarm", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 2 }
+        #expect(numbers[live] == [1, 2])
+        #expect(shell.stop())
+    }
+
+    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 ten thousand rows are restored in under half a second`() throws {
+        let harness = try ShellHarness(.full)
+        let lives = Self.lives("many", 10_000)
+        let first = harness.start("one")
+        for live in lives { try harness.say("x", in: live) }
+        try harness.flush()
+        _ = try harness.feed(of: Set(lives)) { $0.count == lives.count }
+        #expect(first.stop())
+        let second = harness.start("two")
+        try harness.say("y", in: lives[0])
+        try harness.flush()
+        let numbers = try harness.feed(of: [lives[0]]) { ($0[lives[0]]?.count ?? 0) == 2 }
+        #expect(numbers[lives[0]] == [1, 2])
+        let restore = second.metrics.timing(
+            MetricNames.Shell.restore, help: "", labels: ["machine": "barrage"]
+        ).histogram
+        #expect(restore.count >= 1)
+        #expect(restore.maximum < 500_000, "\(restore.maximum) µs")
+        #expect(second.stop())
+    }
+
+    static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
+        var last: Int64 = 0
+        return numbers.filter { number in
+            guard number > last else { return false }
+            last = number
+            return true
+        }
+    }
+}

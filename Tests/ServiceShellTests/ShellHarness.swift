@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import EmbeddedBroker
+import KafkaClient
+import Observability
+import PlazaModel
+import PlazaWire
+import TestSupport
+
+@testable import ServiceShell
+
+/// A broker with all topics, for shells that run as threads of the test.
+final class ShellHarness {
+    static let partitions = 4
+    let settings: KafkaSettings
+    let mode: KafkaMode
+    private let broker: EmbeddedBroker?
+    private let producer: KafkaProducer
+    private var sent: Int64 = 0
+
+    init(_ mode: KafkaMode) throws {
+        self.mode = mode
+        switch mode {
+        case .embedded:
+            let broker = try EmbeddedBroker()
+            for topic in PlazaTopic.allCases {
+                try broker.createTopic(topic.rawValue, partitions: Self.partitions)
+            }
+            self.broker = broker
+            self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: "shell-test") { _, _, _ in }
+        case .full:
+            self.broker = nil
+            self.settings = KafkaSettings(brokers: try LiveKafka.shared().bootstrap, clientID: "shell-test") {
+                _, _, _ in
+            }
+            try KafkaAdmin(self.settings).createTopics(
+                PlazaTopic.allCases.map {
+                    TopicSpec(
+                        name: $0.rawValue, partitions: Self.partitions, replication: 1, config: $0.configuration)
+                })
+        }
+        self.producer = try KafkaProducer(self.settings)
+    }
+
+    /// A running shell of the tally machine.
+    func start(_ instance: String) -> RunningShell { RunningShell(self, instance) }
+
+    /// Puts a text into the inbox.
+    func say(_ text: String, in live: LiveKey) throws {
+        self.sent += 1
+        let caller = Caller(
+            user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: self.sent),
+            replyTo: "gateway-1")
+        let input = BarrageInput(live, .sendText(text: text, extensionInfo: nil, caller: caller))
+        try self.producer.send(TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions))
+    }
+
+    func flush() throws { try self.producer.flush(timeoutMilliseconds: 10_000) }
+
+    /// Reads the feed until `isEnough`; what is committed, in order, by live.
+    func feed(of lives: Set<LiveKey>, until isEnough: ([LiveKey: [Int64]]) -> Bool) throws -> [LiveKey: [Int64]] {
+        let reader = try KafkaConsumer(self.settings, fetchWaitMilliseconds: self.mode == .full ? 20 : 5)
+        defer { reader.close() }
+        var starts: [TopicPartition: Int64] = [:]
+        for partition in 0..<Self.partitions {
+            starts[TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(partition))] = LogicalOffset.beginning
+        }
+        try reader.assign(starts)
+        var numbers: [LiveKey: [Int64]] = [:]
+        let deadline = MonotonicClock.milliseconds + 30_000
+        while !isEnough(numbers), MonotonicClock.milliseconds < deadline {
+            var records: [IncomingRecord] = []
+            _ = try reader.poll(max: 1000, timeoutMilliseconds: 200, into: &records)
+            for record in records {
+                guard let key = record.key.flatMap({ LiveKey(text: String(decoding: $0, as: UTF8.self)) }),
+                    lives.contains(key), let headers = FeedHeaders({ record.header($0) })
+                else { continue }
+                numbers[key, default: []].append(headers.position.number)
+            }
+        }
+        return numbers
+    }
+}
+
+/// A shell on a thread of its own.
+final class RunningShell {
+    let shell: MachineShell
+    let metrics = MetricsRegistry()
+    private let thread: ShellThread
+
+    init(_ harness: ShellHarness, _ instance: String) {
+        let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState) {
+            MachineProcessor(TallyMachine(), $0)
+        }
+        let shell = MachineShell(
+            spec,
+            settings: ShellSettings(
+                kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.mode),
+            log: .none, metrics: self.metrics)
+        self.shell = shell
+        self.thread = ShellThread { shell.run() }
+    }
+
+    func stop() -> Bool {
+        self.shell.stop()
+        return self.thread.join(seconds: 10)
+    }
+}
