@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import StageCore
+
+/// Reads the connection machine's effects as seat machines and clients do, and says what does not fit.
+struct ConnectionFollower {
+    struct Told {
+        var revision: Int64
+        var view: ConnectionView?
+        var battle: BattleView?
+    }
+
+    var told: [LiveID: Told] = [:]
+    var openRequests: Set<String> = []
+    var opened = 0
+    var ended = 0
+    var started: Set<BattleID> = []
+    /// What each battle ended with.
+    var results: [BattleID: BattleView] = [:]
+    var scores: [BattleID: [LiveID: Int64]] = [:]
+    var scoresToldAt: [BattleID: Timestamp] = [:]
+    var mostMembers = 0
+    var wrong: [String] = []
+
+    mutating func follow(_ command: ConnectionCommand?, _ effects: [Effect], at now: Timestamp) {
+        if let code = effects.code, code != 0, effects.count != 1 {
+            self.wrong.append("a refused call left a trace: \(effects)")
+        }
+        if effects.code == 0, let command { self.follow(command, effects.result) }
+        for notice in effects.notices { self.follow(notice) }
+        var lives: Set<LiveID> = []
+        var endedHere: Set<BattleID> = []
+        for input in effects.seatInputs {
+            guard case .connection(let view, let battle, let revision, let events) = input.command else { continue }
+            let live = input.key.live
+            if command != nil, !lives.insert(live).inserted { self.wrong.append("\(live) was told twice") }
+            if let last = self.told[live], last.revision >= revision { self.wrong.append("\(live): an old revision") }
+            self.told[live] = Told(revision: revision, view: view, battle: battle)
+            self.mostMembers = max(self.mostMembers, view?.members.count ?? 0)
+            for event in events { self.follow(event, battle, live, &endedHere, now) }
+            if let battle, let result = self.results[battle.id], result != battle {
+                self.wrong.append("I14: \(battle.id) changed after its end")
+            }
+        }
+    }
+
+    private mutating func follow(
+        _ event: StageEvent, _ battle: BattleView?, _ live: LiveID, _ endedHere: inout Set<BattleID>, _ now: Timestamp
+    ) {
+        switch event {
+        case .battleStarted(let id):
+            self.started.insert(id)
+            if battle?.id != id || self.results[id] != nil { self.wrong.append("I14: \(id) started oddly") }
+        case .battleEnded(let id, let reason):
+            if self.results[id] != nil, !endedHere.contains(id) { self.wrong.append("I14: \(id) ended twice") }
+            endedHere.insert(id)
+            guard let battle, battle.id == id, battle.ended == reason else {
+                self.wrong.append("I14: \(live) was not shown the result of \(id)")
+                return
+            }
+            if let other = self.results[id], other != battle { self.wrong.append("I14: two results of \(id)") }
+            self.results[id] = battle
+            for side in battle.sides where side.score != self.scores[id]?[side.live] ?? 0 {
+                self.wrong.append("I14: \(id) ended with a score of \(side.score) for \(side.live)")
+            }
+        case .battleScored(let id):
+            if let last = self.scoresToldAt[id], last != now, now - last < Battle.publishInterval {
+                self.wrong.append("I14: scores of \(id) were told too soon")
+            }
+            self.scoresToldAt[id] = now
+        default: break
+        }
+    }
+
+    private mutating func open(_ request: String) {
+        if !self.openRequests.insert(request).inserted { self.wrong.append("I13: \(request) opened twice") }
+        self.opened += 1
+    }
+
+    private mutating func end(_ request: String) {
+        if self.openRequests.remove(request) == nil { self.wrong.append("I13: \(request) ended, but was not open") }
+        self.ended += 1
+    }
+
+    /// Ends come as one notice for one side, and are counted there.
+    private mutating func follow(_ notice: Notice) {
+        switch notice.content {
+        case .coHostRequestCancelled(let inviter, let invitee) where notice.live == invitee:
+            self.end("\(inviter.live)>\(invitee)")
+        case .coHostRequestAccepted(let invitee), .coHostRequestRejected(let invitee):
+            self.end("\(notice.live)>\(invitee.live)")
+        case .coHostRequestTimedOut(let inviter, let invitee) where notice.live == inviter:
+            self.end("\(inviter)>\(invitee)")
+        case .battleRequestReceived(let battle, _, _, _, _): self.open("\(battle)/\(notice.live)")
+        case .battleRequestAccepted(let battle, let invitee), .battleRequestRejected(let battle, let invitee):
+            self.end("\(battle)/\(invitee.live)")
+        case .battleRequestTimedOut(let battle, let inviter, let invitee) where notice.live == inviter:
+            self.end("\(battle)/\(invitee)")
+        case .battleRequestCancelled(let battle, _, let invitee):
+            // One who has accepted has had its end; it only learns that nothing comes of it.
+            if self.openRequests.contains("\(battle)/\(invitee)") { self.end("\(battle)/\(invitee)") }
+        default: break
+        }
+    }
+
+    private mutating func follow(_ command: ConnectionCommand, _ result: CallResult?) {
+        switch (command, result) {
+        case (.request(let from, _, _, _, _), .coHost(let codes)?):
+            for code in codes where code.code == 0 { self.open("\(from)>\(code.live)") }
+        case (.updateScores(let battle, let operation, let updates, _), .scores(let codes)?):
+            for (update, code) in zip(updates, codes) where code.code == 0 {
+                let base = operation == .accumulate ? self.scores[battle]?[update.live] ?? 0 : 0
+                self.scores[battle, default: [:]][update.live] = base + update.score
+            }
+        default: break
+        }
+    }
+
+    /// What was told must be what the rows say: every member knows every change (I12), scores may lag.
+    mutating func compare(with rows: Journal<ConnectionKey, ConnectionRow>) {
+        for key in rows.sortedKeys {
+            guard case .live(let id) = key, case .live(let live)? = rows[key] else { continue }
+            var view: ConnectionView?
+            if let connection = live.connection, case .connection(let row)? = rows[.connection(id.app, connection)] {
+                view = row
+            }
+            if self.told[id.live]?.view != view { self.wrong.append("I12: \(id.live) was not told its connection") }
+            var shown = self.told[id.live]?.battle
+            guard let name = live.battle, case .battle(let battle)? = rows[.battle(id.app, name)] else {
+                if shown.map({ $0.ended == nil }) == true { self.wrong.append("I14: \(id.live) still shows a fight") }
+                continue
+            }
+            if battle.isDirty, let sides = battle.view?.sides, sides.count == shown?.sides.count {
+                for index in sides.indices { shown?.sides[index].score = sides[index].score }
+            }
+            if shown != battle.view { self.wrong.append("I14: \(id.live) was not told its battle") }
+        }
+    }
+}
