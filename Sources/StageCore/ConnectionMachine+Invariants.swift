@@ -3,7 +3,9 @@ package import CoreKit
 import PlazaModel
 
 extension ConnectionMachine {
-    /// What is wrong with the rows; empty when the invariants hold. For tests and simulation.
+    /// What is wrong with the rows; empty when the invariants hold.
+    ///
+    /// For tests and simulation.
     package func checkInvariants(
         of journal: Journal<ConnectionKey, ConnectionRow>, at now: Timestamp
     ) -> [String] {

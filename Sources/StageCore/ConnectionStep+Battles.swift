@@ -86,7 +86,7 @@ extension ConnectionStep {
         if battle.view?.sides.allSatisfy(\.hasLeft) == true { self.finish(&battle, .allMemberExit) }
     }
 
-    /// By the app's server alone. Each live has its own result: 0, or why its score did not change.
+    /// Changes scores, by the app's server alone; each live has its own result: 0, or why nothing changed.
     mutating func updateScores(
         _ id: BattleID, _ operation: ScoreOperation, _ scores: [ScoreUpdate], _ caller: Caller
     ) throws(ReplyError) -> CallResult {

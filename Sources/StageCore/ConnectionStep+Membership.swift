@@ -24,8 +24,9 @@ extension ConnectionStep {
         self.journal[.floors(LiveKey(self.app, id))] = nil
     }
 
-    /// The live's host is gone: out of battle and connection, and its requests end. To those whom it asked it has
-    /// cancelled, to the one who asked it has declined.
+    /// The live's host is gone: out of battle and connection, and its requests end.
+    ///
+    /// To those whom it asked it has cancelled, to the one who asked it has declined.
     mutating func withdraw(_ id: LiveID) {
         guard let live = self.live(id) else { return }
         if live.connection != nil { self.disconnect(id) }

@@ -3,7 +3,9 @@ package import CoreKit
 import PlazaModel
 
 extension SeatMachine {
-    /// What is wrong with the rows; empty when the invariants hold. For tests and simulation.
+    /// What is wrong with the rows; empty when the invariants hold.
+    ///
+    /// For tests and simulation.
     package func checkInvariants(of journal: Journal<SeatKey, SeatRow>, at now: Timestamp) -> [String] {
         var wrong: [String] = []
         for key in journal.sortedKeys {
