@@ -23,6 +23,10 @@ extension KafkaProducer {
 
     /// Adds the offsets of the next records to read to the open transaction.
     ///
+    /// Call it before the first `send` of the transaction where that can be: while the broker still writes the last
+    /// transaction's markers, this is tried again after `retry.backoff.ms`, but a partition's first record only after
+    /// a fixed 20 ms. Back to back that makes 11 ms a transaction instead of 28.
+    ///
     /// - Parameters:
     ///   - offsets: of every partition that the transaction touches, metadata of at most 4,096 bytes each.
     ///   - group: taken before the transaction's first input, never refreshed.

@@ -90,6 +90,9 @@ package struct KafkaSettings: Sendable {
                 ("transactional.id", transactionalID),
                 ("transaction.timeout.ms", String(transactionTimeoutMilliseconds)),
             ]
+        } else {
+            // With transactions librdkafka sets both by the transaction's time-out.
+            settings += [("message.timeout.ms", "30000"), ("socket.timeout.ms", "6000")]
         }
         return settings + self.ordered(self.overrides)
     }
@@ -102,6 +105,7 @@ package struct KafkaSettings: Sendable {
             ("enable.partition.eof", "true"),
             ("allow.auto.create.topics", "false"),
             ("fetch.error.backoff.ms", "10"),
+            ("socket.timeout.ms", "6000"),
             ("queued.max.messages.kbytes", "16384"),
         ] + role + self.ordered(self.overrides)
     }
