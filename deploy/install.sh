@@ -17,7 +17,7 @@ declare -A packages=(
   [build]="librdkafka-dev libhiredis-dev libuv1-dev libmicrohttpd-dev libcjose-dev libssl-dev zlib1g-dev pkg-config"
   [run]="librdkafka1 libhiredis0.14 libuv1 libmicrohttpd12 libcjose0 libssl3 zlib1g ca-certificates"
   [local]="redis-server"
-  [test]="redis-server python3 python3-venv python3-pip"
+  [test]="redis-server python3 python3-pip"
   [kafka]="openjdk-17-jre-headless"
 )
 

@@ -40,16 +40,13 @@ else
   deploy/install.sh build run test
 fi
 
-# The WebSocket code talks to an implementation that is not ours: Python's `websockets`, in an environment of its own.
-if [[ ! -x .build/python/bin/python3 ]]; then
-  mkdir -p .build
-  python3 -m venv .build/python
-fi
-if .build/python/bin/python3 -c 'import websockets' 2>/dev/null ||
-  .build/python/bin/pip install --quiet --disable-pip-version-check 'websockets==15.0.1'; then
-  export LIVEPLAZA_PYTHON=$PWD/.build/python/bin/python3
-else
-  say "Python's websockets cannot be installed: tests that need it are skipped"
+# The WebSocket code talks to an implementation that is not ours; the tests find it in .build/python.
+version=$(sed -n 's/^websockets==//p' Tests/requirements.txt)
+if ! PYTHONPATH=.build/python python3 -c "import websockets; assert websockets.__version__ == '$version'" 2>/dev/null; then
+  say "installing what tests use of PyPI into .build/python"
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
+    --target .build/python --requirement Tests/requirements.txt ||
+    say "that failed: tests that need it fail or are skipped"
 fi
 
 say "building"

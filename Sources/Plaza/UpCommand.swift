@@ -67,7 +67,7 @@ enum UpCommand: Subcommand {
             "shards", default: 0, range: 0...256, help: "event loops of each gateway; 0 lets the gateway choose")
         options.shards = shards == 0 ? nil : shards
         options.logLevel = reader.optionalString(
-            "log-level", placeholder: "LEVEL", help: "what the services log: debug, info, notice, warning or error")
+            "log-level", placeholder: "LEVEL", help: "what the services log: debug, info, warning or error")
         if reader.flag("demo", help: "keep a lively room going: clients that join, chat and battle") {
             options.demoArguments = []
         }

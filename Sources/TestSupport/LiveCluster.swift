@@ -4,16 +4,8 @@ internal import Foundation
 
 /// Local clusters for tests: free ports, a run directory of their own, gone when the test is.
 package enum LiveCluster {
-    /// The directory of a real Apache Kafka: `KAFKA_HOME`, or one that lies beside the project; nil when there is none.
-    package static let kafkaHome: String? = {
-        let environment = ProcessInfo.processInfo.environment["KAFKA_HOME"].flatMap { $0.isEmpty ? nil : $0 }
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let beside = root.deletingLastPathComponent().appendingPathComponent("shared/kafka").path
-        return Optional(environment ?? beside).flatMap { path in
-            FileManager.default.isExecutableFile(atPath: path + "/bin/kafka-server-start.sh") ? path : nil
-        }
-    }()
+    /// The directory of a real Apache Kafka; nil when there is none at hand.
+    package static var kafkaHome: String? { LiveKafka.home }
 
     /// Why a test that needs a real Kafka did not run.
     package static let whyNoKafka = "needs a real Kafka: set KAFKA_HOME to an unpacked Apache Kafka 4"
