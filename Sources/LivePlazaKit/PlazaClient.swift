@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Concurrency
 internal import EventLoop
-// SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 internal import PlazaWire
 

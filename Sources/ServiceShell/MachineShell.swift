@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Concurrency
 internal import CoreKit
-// SPDX-License-Identifier: Apache-2.0
 package import KafkaClient
 package import Observability
 internal import PlazaModel

@@ -1,5 +1,6 @@
-internal import FoundationEssentials
 // SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
 internal import Glibc
 package import Settings
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Concurrency
 internal import Glibc
 internal import HTTPServer
 internal import KafkaClient
-// SPDX-License-Identifier: Apache-2.0
 package import Observability
 internal import PlazaModel
 package import Settings

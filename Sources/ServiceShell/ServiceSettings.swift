@@ -1,5 +1,6 @@
-internal import FoundationEssentials
 // SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
 package import KafkaClient
 package import Observability
 package import PlazaModel

@@ -6,9 +6,7 @@ internal import Glibc
 ///
 /// Foundation's `Process` hands down the signal mask of the calling thread, and many threads here block all signals; a
 /// shell with `SIGCHLD` blocked waits for ever. So this starts with a clean mask.
-///
-/// `@unchecked Sendable`: what changes is behind the lock.
-@safe final class WatchedShell: @unchecked Sendable {
+@safe final class WatchedShell: Sendable {
     private struct State {
         var input: Int32?
         var pid: pid_t?
