@@ -58,6 +58,21 @@ extension ServerFrame: Codable {
     }
 }
 
+extension Outcome {
+    /// The outcome alone, as HTTP answers carry it: `{"result":{…}}` or `{"error":{…}}`.
+    package var json: [UInt8] {
+        switch self {
+        case .success(let result): Wire.encode(OutcomeBody(result: result))
+        case .failure(let error): Wire.encode(OutcomeBody(error: ErrorBody(error)))
+        }
+    }
+}
+
+private struct OutcomeBody: Encodable {
+    var result: CallResult?
+    var error: ErrorBody?
+}
+
 private struct ReplyBody: Codable {
     var id: Int64
     var result: CallResult?
