@@ -74,6 +74,9 @@ package struct OpenCalls<Record: Sendable>: Sendable {
         return call
     }
 
+    /// The call whose record fits.
+    package func first(where fits: (Record) -> Bool) -> Int64? { self.calls.first { fits($0.record) }?.id }
+
     /// Takes out the calls whose deadline is over.
     package mutating func overdue(at now: Timestamp) -> [Call] {
         let count = self.calls.prefix { now - $0.began >= Self.deadline }.count

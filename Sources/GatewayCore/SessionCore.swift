@@ -40,6 +40,18 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case left(LiveID, Outcome)
     }
 
+    /// A call that has come to its end.
+    package struct Ended: Sendable {
+        /// The call's number.
+        package let id: Int64
+        /// What to do.
+        package let conclusion: Conclusion
+        /// What was written for it.
+        package let record: Record
+        /// When it came.
+        package let began: Timestamp
+    }
+
     /// How long a connection may take to log in.
     package static var loginPatience: Milliseconds { .seconds(10) }
 
@@ -129,27 +141,29 @@ package struct SessionCore<Record: Sendable>: Sendable {
 
     /// A machine answered.
     ///
-    /// - Returns: what follows and when the call came; nil when nobody waits for the answer (any more).
-    package mutating func answered(_ id: Int64, _ outcome: Outcome) -> (Conclusion, began: Timestamp)? {
-        guard let call = self.calls.ended(id) else { return nil }
-        return (self.conclude(call.purpose, outcome), call.began)
+    /// - Returns: what follows; nil when nobody waits for the answer (any more).
+    package mutating func answered(_ id: Int64, _ outcome: Outcome) -> Ended? {
+        self.calls.ended(id).map { self.end($0, outcome) }
     }
+
+    /// The open call whose record fits.
+    package func openCall(where fits: (Record) -> Bool) -> Int64? { self.calls.first(where: fits) }
 
     /// A call's record could not be delivered.
     ///
     /// - Returns: the refusal to pass on; nil when the call is not open.
-    package mutating func notDelivered(_ id: Int64) -> (Conclusion, began: Timestamp)? {
+    package mutating func notDelivered(_ id: Int64) -> Ended? {
         self.answered(
             id, .failure(error: ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)))
     }
 
     /// Time has passed: ends the calls whose deadline is over.
-    package mutating func sweep(at now: Timestamp) -> [(id: Int64, Conclusion, began: Timestamp)] {
+    package mutating func sweep(at now: Timestamp) -> [Ended] {
         let overdue = self.calls.overdue(at: now)
         return overdue.map { call in
             let error = ReplyError(
                 .timedOut, "no answer in time; send the call again with the same id", retryAfter: 500)
-            return (call.id, self.conclude(call.purpose, .failure(error: error)), call.began)
+            return self.end(call, .failure(error: error))
         }
     }
 
@@ -178,6 +192,11 @@ package struct SessionCore<Record: Sendable>: Sendable {
         guard self.live == live else { return false }
         self.place = .outside
         return true
+    }
+
+    private mutating func end(_ call: OpenCalls<Record>.Call, _ outcome: Outcome) -> Ended {
+        Ended(
+            id: call.id, conclusion: self.conclude(call.purpose, outcome), record: call.record, began: call.began)
     }
 
     private mutating func conclude(_ purpose: CallPurpose, _ outcome: Outcome) -> Conclusion {

@@ -47,7 +47,7 @@ import Testing
         #expect(session.verdict(on: 2, .join("a"), inRoom: nil) == .goesOn, "joining again is presence's to answer")
         session.began(3, .leave("a"), "leave", at: 0)
         #expect(session.live == "a", "until the leave is answered")
-        #expect(session.answered(3, .success(result: .done))?.0 == .left("a", .success(result: .done)))
+        #expect(session.answered(3, .success(result: .done))?.conclusion == .left("a", .success(result: .done)))
         #expect(session.verdict(on: 4, .join("b"), inRoom: nil) == .goesOn)
     }
 
@@ -68,7 +68,7 @@ import Testing
         var session = Session(at: 0)
         session.began(1, .join("a"), "join", at: 0)
         let refusal = Outcome.failure(error: ReplyError(.banned, "banned"))
-        #expect(session.answered(1, refusal)?.0 == .reply(refusal))
+        #expect(session.answered(1, refusal)?.conclusion == .reply(refusal))
         #expect(session.place == .outside)
     }
 
@@ -82,8 +82,8 @@ import Testing
         #expect(session.dueAgain(at: 4999).isEmpty)
         #expect(session.dueAgain(at: 5000) == ["text"])
         let done = Outcome.success(result: .done)
-        #expect(session.answered(7, done)?.0 == .reply(done))
-        #expect(session.answered(7, done) == nil)
+        #expect(session.answered(7, done)?.conclusion == .reply(done))
+        #expect(session.answered(7, done)?.id == nil)
         #expect(session.openCalls == 0)
     }
 
@@ -95,13 +95,13 @@ import Testing
         #expect(session.sweep(at: 9999).isEmpty)
         let ended = session.sweep(at: 10_000)
         #expect(ended.map(\.id) == [1])
-        guard case .reply(.failure(let error)) = ended.first?.1 else {
+        guard case .reply(.failure(let error)) = ended.first?.conclusion else {
             Issue.record("no refusal")
             return
         }
         #expect(error.code == .timedOut && error.retryAfter != nil)
         #expect(session.place == .outside)
-        #expect(session.answered(1, self.joined(5)) == nil)
+        #expect(session.answered(1, self.joined(5))?.id == nil)
         #expect(session.place == .outside)
         #expect(session.sweep(at: 10_500).map(\.id) == [2])
     }
@@ -117,20 +117,20 @@ import Testing
             return
         }
         #expect(error.code == .overloaded && error.retryAfter != nil)
-        #expect(session.notDelivered(12) != nil)
+        #expect(session.notDelivered(12)?.id == 12)
         #expect(session.verdict(on: 26, .plain, inRoom: nil) == .goesOn)
     }
 
     @Test func `a call that the broker does not take fails as unavailable`() {
         var session = Session(at: 0)
         session.began(3, .join("a"), "join", at: 0)
-        guard case .reply(.failure(let error)) = session.notDelivered(3)?.0 else {
+        guard case .reply(.failure(let error)) = session.notDelivered(3)?.conclusion else {
             Issue.record("no refusal")
             return
         }
         #expect(error.code == .unavailable && error.retryAfter != nil)
         #expect(session.place == .outside)
-        #expect(session.notDelivered(3) == nil)
+        #expect(session.notDelivered(3)?.id == nil)
     }
 
     @Test func `I6 a kick puts out tickets below its floor, once, and none above`() {
@@ -146,7 +146,7 @@ import Testing
         var session = Session(at: 0)
         session.began(1, .join("a"), "join", at: 0)
         #expect(session.kicked(from: "a", floor: Ticket(101)) == false)
-        guard case .reply(.failure(let error)) = session.answered(1, self.joined(100))?.0 else {
+        guard case .reply(.failure(let error)) = session.answered(1, self.joined(100))?.conclusion else {
             Issue.record("joined with a void ticket")
             return
         }
@@ -158,12 +158,12 @@ import Testing
         let point = ResumePoint(live: "a", ticket: Ticket(90), position: FeedPosition(epoch: 10, number: 4))
         var session = Session(at: 0)
         session.began(1, .resume(point), "join", at: 0)
-        #expect(session.answered(1, self.joined(120))?.0 == .resumed(point, ticket: Ticket(120), epoch: 10))
+        #expect(session.answered(1, self.joined(120))?.conclusion == .resumed(point, ticket: Ticket(120), epoch: 10))
         #expect(session.live == "a")
         var kicked = Session(at: 0)
         kicked.began(1, .resume(point), "join", at: 0)
         let refusal = Outcome.failure(error: ReplyError(.staleTicket, "kicked"))
-        #expect(kicked.answered(1, refusal)?.0 == .reply(refusal))
+        #expect(kicked.answered(1, refusal)?.conclusion == .reply(refusal))
         #expect(kicked.place == .outside)
     }
 

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import CoreKit
+internal import Dispatch
+internal import GatewayCore
+internal import KafkaClient
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import ServiceShell
+internal import Synchronization
+
+/// The thread that reads feeds: only the partitions that have viewers here, each from 60 s before now, so that the rings
+/// can answer resumes at once.
+final class FeedReader: FeedSource {
+    private let gateway: Gateway
+    private let kafka: KafkaSettings
+    private let mode: KafkaMode
+    private let log: Log
+    private let isStopping = Atomic<Bool>(false)
+    /// Signalled by `stop`, so that a pause after an error ends with it.
+    private let stopped = DispatchSemaphore(value: 0)
+    private let lastTurn = Atomic<Int64>(0)
+    private let shared = Locked(Shared())
+
+    private struct Shared: Sendable {
+        /// What should be read.
+        var wanted: Set<Int> = []
+        /// What was not wanted for a moment: its ring is gone, so it must be read anew even if it is wanted again.
+        var dropped: Set<Int> = []
+        var waker: ConsumerWaker?
+    }
+
+    private static let batch = 2000
+    private static let tickMilliseconds: Int64 = 1000
+
+    init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
+        self.gateway = gateway
+        self.kafka = kafka
+        self.mode = mode
+        self.log = gateway.log
+    }
+
+    /// When the thread last came round, by the monotonic clock.
+    var lastTurnAt: Timestamp { Timestamp(milliseconds: self.lastTurn.load(ordering: .relaxed)) }
+
+    func follow(_ partition: Int) { self.change { $0.wanted.insert(partition) } }
+
+    func unfollow(_ partition: Int) {
+        self.change { shared in
+            shared.wanted.remove(partition)
+            shared.dropped.insert(partition)
+        }
+    }
+
+    /// Ends `run`, from any thread.
+    func stop() {
+        self.isStopping.store(true, ordering: .releasing)
+        self.stopped.signal()
+        self.shared.withLock { $0.waker }?.wake()
+    }
+
+    /// Reads until `stop`; a client that is of no more use is replaced.
+    func run() {
+        while !self.isStopping.load(ordering: .acquiring) {
+            do throws(KafkaError) {
+                try self.read()
+            } catch {
+                self.log.error("the feeds cannot be read", [.detail: .string(error.description)])
+                _ = self.stopped.wait(timeout: .now() + .milliseconds(200))
+            }
+        }
+    }
+
+    private func change(_ body: (inout Shared) -> Void) {
+        let waker = self.shared.withLock { shared in
+            body(&shared)
+            return shared.waker
+        }
+        waker?.wake()
+    }
+
+    private func read() throws(KafkaError) {
+        let consumer = try KafkaConsumer(self.kafka, fetchWaitMilliseconds: self.mode == .embedded ? 5 : 20)
+        defer { consumer.close() }
+        self.shared.withLock { $0.waker = consumer.waker }
+        defer { self.shared.withLock { $0.waker = nil } }
+        // The client knows the topic before the first viewer comes, who would wait half a second otherwise.
+        _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeoutMilliseconds: 10_000)
+        var reading: Set<Int> = []
+        var loading: Set<Int> = []
+        var records: [IncomingRecord] = []
+        var tickAt = GatewayClock.now + Milliseconds(Self.tickMilliseconds)
+        while !self.isStopping.load(ordering: .acquiring) {
+            let now = GatewayClock.now
+            self.lastTurn.store(now.milliseconds, ordering: .relaxed)
+            let isSettled = self.settle(consumer, &reading, &loading)
+            let timeout = isSettled ? Int(max(1, (tickAt - now).count)) : 50
+            records.removeAll(keepingCapacity: true)
+            let outcome = try consumer.poll(max: Self.batch, timeoutMilliseconds: timeout, into: &records)
+            self.take(records)
+            for end in outcome.ends.keys where loading.remove(Int(end.partition)) != nil {
+                self.gateway.feeds.loaded(partition: Int(end.partition))
+            }
+            if GatewayClock.now >= tickAt {
+                tickAt = GatewayClock.now + Milliseconds(Self.tickMilliseconds)
+                self.gateway.feeds.tick(at: GatewayClock.now)
+            }
+        }
+    }
+
+    /// Begins and ends partitions as they are wanted.
+    ///
+    /// - Returns: false when something could not be done now.
+    private func settle(_ consumer: KafkaConsumer, _ reading: inout Set<Int>, _ loading: inout Set<Int>) -> Bool {
+        let (wanted, dropped) = self.shared.withLock { ($0.wanted, $0.dropped) }
+        if wanted == reading, dropped.isEmpty { return true }
+        do throws(KafkaError) {
+            let gone = reading.intersection(dropped).sorted()
+            if !gone.isEmpty {
+                try consumer.incrementalUnassign(gone.map(Self.partition))
+                reading.subtract(gone)
+                loading.subtract(gone)
+            }
+            self.shared.withLock { $0.dropped.subtract(dropped) }
+            for number in wanted.subtracting(reading).sorted() {
+                let partition = Self.partition(number)
+                let offset = try RecentOffset.find(consumer, partition, mode: self.mode)
+                try consumer.incrementalAssign([partition: offset])
+                reading.insert(number)
+                loading.insert(number)
+            }
+            return true
+        } catch {
+            self.log.warning("a feed cannot be followed now", [.detail: .string(error.description)])
+            return false
+        }
+    }
+
+    /// Hands records over, by partition; their JSON is not read.
+    private func take(_ records: [IncomingRecord]) {
+        if records.isEmpty { return }
+        let now = GatewayClock.now
+        var batches: [Int: [FeedRecord]] = [:]
+        for record in records {
+            guard let value = record.value, let keyBytes = record.key, RecentOffset.isRecent(record),
+                let key = LiveKey(text: String(decoding: keyBytes, as: UTF8.self)),
+                let headers = FeedHeaders({ record.header($0) })
+            else { continue }
+            let piece = FeedPiece(
+                number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd, at: now,
+                bytes: value)
+            batches[Int(record.partition), default: []].append(
+                FeedRecord(key: key, epoch: headers.position.epoch, piece: piece))
+        }
+        for (partition, batch) in batches { self.gateway.feeds.received(batch, partition: partition) }
+    }
+
+    private static func partition(_ number: Int) -> TopicPartition {
+        TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(number))
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import Observability
+internal import PlazaModel
+
+/// What a gateway counts, from all its threads.
+final class GatewayMetrics: Sendable {
+    let joined: Gauge
+    let due: Counter
+    let delivered: Counter
+    let disconnectedItems: Counter
+    let shed: [Counter]
+    let owed: Gauge
+    let flush: Timing
+    let flushedFrames: Counter
+    let mailboxDrops: Counter
+    let beats: Counter
+    let replays: Counter
+    let replaysRefused: Counter
+    let lateReplies: Counter
+    let notDelivered: Counter
+    private let registry: MetricsRegistry
+    private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
+    private let closes = Locked<[UInt16: Counter]>([:])
+
+    private struct CallKey: Hashable {
+        var family: String
+        var result: String
+    }
+
+    init(_ registry: MetricsRegistry) {
+        typealias Names = MetricNames.Gateway
+        self.registry = registry
+        self.joined = registry.gauge("gateway_members", help: "Connections that are in a live.")
+        self.due = registry.counter(Names.due, help: "Feed items that are due to viewers.")
+        self.delivered = registry.counter(Names.delivered, help: "Feed items handed to viewers' connections.")
+        self.disconnectedItems = registry.counter(
+            Names.disconnected, help: "Feed items that were owed to viewers whose connection ended.")
+        self.shed = FeedClass.allCases.map {
+            registry.counter(
+                Names.shed, help: "Feed items that gave way to slow readers' budgets.", labels: ["class": $0.name])
+        }
+        self.owed = registry.gauge("gateway_feed_owed", help: "Feed items that slow readers get later.")
+        self.flush = registry.timing("gateway_flush_seconds", help: "Time that a flush of a room took.")
+        self.flushedFrames = registry.counter("gateway_flushes_total", help: "Flushes of rooms.")
+        self.mailboxDrops = registry.counter(
+            "gateway_mailbox_drops_total", help: "Messages to shards whose mailbox was full.")
+        self.beats = registry.counter("gateway_heartbeats_total", help: "Members told of to presence.")
+        self.replays = registry.counter("gateway_replays_total", help: "Resumes that got exactly what they missed.")
+        self.replaysRefused = registry.counter(
+            "gateway_replays_refused_total", help: "Resumes that were told to take a snapshot.")
+        self.lateReplies = registry.counter("gateway_late_replies_total", help: "Replies that nobody waited for.")
+        self.notDelivered = registry.counter(
+            "gateway_inbox_failures_total", help: "Inbox records that the broker's client did not take or deliver.")
+    }
+
+    /// A call was answered.
+    func called(_ method: String, _ outcome: Outcome, microseconds: Int64) {
+        let family = Self.family(method)
+        let result: String =
+            switch outcome {
+            case .success: "ok"
+            case .failure(let error): error.code.name
+            }
+        let (counter, timing) = self.calls.withLock { calls in
+            let key = CallKey(family: family, result: result)
+            if let known = calls[key] { return known }
+            let made = (
+                self.registry.counter(
+                    MetricNames.Gateway.calls, help: "Calls, by method and outcome.",
+                    labels: ["method": family, "result": result]),
+                self.registry.timing(
+                    MetricNames.Gateway.call, help: "Time from call to reply.", labels: ["method": family])
+            )
+            calls[key] = made
+            return made
+        }
+        counter.add()
+        timing.record(microseconds: Int(microseconds))
+    }
+
+    /// A connection ended with a code.
+    func closed(_ code: UInt16) {
+        let counter = self.closes.withLock { closes in
+            if let known = closes[code] { return known }
+            let made = self.registry.counter(
+                "gateway_disconnects_total", help: "Connections that ended, by close code.",
+                labels: ["code": "\(code)"])
+            if closes.count < 100 { closes[code] = made }
+            return made
+        }
+        counter.add()
+    }
+
+    /// Adds what a shard's ledger has grown by.
+    func add(_ ledger: DeliveryLedger, since old: DeliveryLedger) {
+        self.due.add(ledger.due - old.due)
+        self.delivered.add(ledger.delivered - old.delivered)
+        self.disconnectedItems.add(ledger.disconnected - old.disconnected)
+        self.owed.add(ledger.owed - old.owed)
+        for index in ledger.shed.indices where ledger.shed[index] > old.shed[index] {
+            self.shed[index].add(ledger.shed[index] - old.shed[index])
+        }
+    }
+
+    /// Labels are bounded: only the families that there are.
+    private static func family(_ method: String) -> String {
+        let family = method.prefix { $0 != "." }
+        let known: [Substring] = [
+            "login", "ping", "live", "metadata", "admin", "audience", "barrage", "stage", "seat", "cohost", "battle",
+        ]
+        return known.contains(family) ? String(family) : "unknown"
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import CoreKit
+internal import Dispatch
+internal import HTTPServer
+package import KafkaClient
+package import Observability
+package import ServiceShell
+
+/// The whole gateway as a part of its process: Kafka threads, shards, HTTP.
+package final class GatewayService: ServiceComponent {
+    package let name = "gateway"
+    private let gateway: Gateway
+    private let kafka: KafkaSettings
+    private let mode: KafkaMode
+    private let log: Log
+    private let registry: MetricsRegistry
+    private let tables: TableReader
+    private let feeds: FeedReader
+    private let stopping = DispatchSemaphore(value: 0)
+    private let state = Locked(State())
+
+    private struct State {
+        var isStopping = false
+        var isListening = false
+    }
+
+    /// A thread that has not come round for so long hangs.
+    private static let hangMilliseconds: Int64 = 30_000
+
+    /// A gateway that does nothing yet.
+    package init(
+        _ settings: GatewaySettings, gate: any TokenGate, kafka: KafkaSettings, mode: KafkaMode, log: Log,
+        registry: MetricsRegistry
+    ) {
+        self.kafka = kafka
+        self.mode = mode
+        self.log = log
+        self.registry = registry
+        self.gateway = Gateway(settings, gate: gate, log: log, registry: registry)
+        self.tables = TableReader(self.gateway, kafka: Self.measured(kafka, "tables", registry), mode: mode)
+        self.feeds = FeedReader(self.gateway, kafka: Self.measured(kafka, "feeds", registry), mode: mode)
+    }
+
+    package var isReady: Bool { self.gateway.isReady && self.state.withLock { $0.isListening } }
+
+    package var isLive: Bool {
+        guard self.isReady else { return true }
+        let oldest = min(self.tables.lastTurnAt, self.feeds.lastTurnAt)
+        return (GatewayClock.now - oldest).count < Self.hangMilliseconds
+    }
+
+    package func stop() {
+        self.state.withLock { $0.isStopping = true }
+        self.stopping.signal()
+    }
+
+    package func run() {
+        do {
+            try self.serve()
+        } catch {
+            self.log.error("the gateway cannot run", [.detail: .string("\(error)")])
+        }
+    }
+
+    private func serve() throws {
+        let writer = try InboxWriter(self.gateway, kafka: self.kafka)
+        self.registry.observe(
+            MetricNames.Kafka.producerQueueDepth, help: "Messages waiting in the producer's queue."
+        ) { [weak writer] in Double(writer?.queueDepth ?? 0) }
+        let filled = DispatchSemaphore(value: 0)
+        self.gateway.onFilled { filled.signal() }
+        let readers = [ShellThread { self.tables.run() }, ShellThread { self.feeds.run() }]
+        defer {
+            self.tables.stop()
+            self.feeds.stop()
+            for reader in readers { _ = reader.join(seconds: 1) }
+            writer.close(milliseconds: 200)
+        }
+        // Nobody is let in before the tables are there, or clients would be told that their lives do not exist.
+        while filled.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+            if self.state.withLock({ $0.isStopping }) { return }
+        }
+        try self.gateway.start(sink: writer, source: self.feeds)
+        defer { self.gateway.stop() }
+        var limits = HTTPLimits()
+        limits.bodyBytes = 256 << 10
+        limits.deadlineMilliseconds = 12_000
+        let api = try WebServer(
+            host: self.gateway.settings.host, port: self.gateway.settings.httpPort, limits: limits,
+            failureBody: GatewayAPI.failureBody, handler: GatewayAPI(self.gateway).handler)
+        defer { api.stop() }
+        self.state.withLock { $0.isListening = true }
+        self.log.info(
+            "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(api.port))])
+        self.stopping.wait()
+        self.gateway.beginStopping()
+    }
+
+    private static func measured(_ kafka: KafkaSettings, _ reader: String, _ registry: MetricsRegistry)
+        -> KafkaSettings
+    {
+        let lag = registry.gauge(
+            MetricNames.Kafka.consumerLag, help: "Messages between partitions' ends and what was read.",
+            labels: ["reader": reader])
+        var settings = kafka
+        settings.clientID += ".\(reader)"
+        settings.statisticsIntervalMilliseconds = 5000
+        settings.onStatistics = { statistics in lag.set(Int(statistics.lag.values.reduce(0, +))) }
+        return settings
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+package import KafkaClient
+internal import Observability
+package import PlazaWire
+internal import ServiceShell
+
+/// The one idempotent producer of a gateway: all shards write inbox records through it, without waiting.
+package final class InboxWriter: RecordSink {
+    private let producer: KafkaProducer
+    private let partitions: Int
+
+    /// Records that wait for the broker at most; beyond, calls are refused as overloaded.
+    private static let queueLimit = 50_000
+
+    /// A producer that tells `gateway` of records that are lost.
+    package init(_ gateway: Gateway, kafka: KafkaSettings) throws(KafkaError) {
+        var settings = kafka
+        // Nobody waits for a call longer than its deadline.
+        settings.overrides["message.timeout.ms"] = "10000"
+        settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerLost() } }
+        self.partitions = gateway.settings.partitions
+        self.producer = try KafkaProducer(settings, queueLimit: Self.queueLimit) { [weak gateway] delivery in
+            if delivery.error == nil {
+                gateway?.brokerDelivered()
+            } else {
+                gateway?.notDelivered(token: delivery.token)
+            }
+        }
+    }
+
+    /// Records that wait or are on their way.
+    var queueDepth: Int { self.producer.queueDepth }
+
+    package func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+        do throws(KafkaError) {
+            try self.producer.send(record.outgoing(partitions: self.partitions), token: token)
+        } catch {
+            switch error.kind {
+            case .queueFull: throw .full
+            case .messageTooLarge: throw .tooLarge
+            default: throw .unavailable
+            }
+        }
+    }
+
+    /// Waits for what is on its way, at most so long, and ends.
+    func close(milliseconds: Int) { self.producer.close(timeoutMilliseconds: milliseconds) }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CoreKit
+internal import EventLoop
+internal import GatewayCore
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// Calls of connected clients: what they ask, who answers, and what the answers change.
+extension Shard {
+    /// A text of a client.
+    func received(_ text: Span<UInt8>, from client: Client) {
+        guard self.counts(client) else { return self.disconnect(client, .flooding) }
+        let began = GatewayClock.microseconds
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        let frame: ClientFrame
+        do throws(ReplyError) {
+            frame = try ClientFrame(bytes)
+        } catch {
+            // A frame that is no call has no id to answer to.
+            self.reply(-1, .failure(error: error), to: client, method: "", began: began)
+            client.badFrames += 1
+            if client.badFrames >= self.gateway.settings.badFrames { self.disconnect(client, .protocolViolation) }
+            return
+        }
+        if frame.method == "login" { return self.login(frame, client, began: began) }
+        guard client.core.isLoggedIn else {
+            let error = ReplyError(.notLoggedIn, "the first call must be login")
+            return self.reply(frame.id, .failure(error: error), to: client, method: frame.method, began: began)
+        }
+        do throws(ReplyError) {
+            try self.call(frame, client, began: began)
+        } catch {
+            self.reply(frame.id, .failure(error: error), to: client, method: frame.method, began: began)
+        }
+    }
+
+    /// Answers a call, and counts it.
+    func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, began: Int64) {
+        self.gateway.metrics.called(method, outcome, microseconds: GatewayClock.microseconds - began)
+        self.send(.reply(id: id, outcome), to: client)
+    }
+
+    private func call(_ frame: ClientFrame, _ client: Client, began: Int64) throws(ReplyError) {
+        let caller = Caller(
+            user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
+            replyTo: self.gateway.settings.id, ticket: client.core.ticket)
+        let parsed = try CallParser(app: client.app, caller: caller).parse(frame)
+        switch parsed {
+        case .join(let live, let effect): try self.forward(effect, frame, .join(live), nil, client)
+        case .leave(let live, let effect): try self.forward(effect, frame, .leave(live), nil, client)
+        case .forward(let effect, let room): try self.forward(effect, frame, .plain, room, client)
+        case .login: break
+        case .ping, .list, .get, .count, .stage, .metadata:
+            let result = try self.gateway.answer(parsed, app: client.app)
+            self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
+        }
+    }
+
+    /// Passes a call on to its machine.
+    private func forward(
+        _ effect: Effect, _ frame: ClientFrame, _ purpose: CallPurpose, _ room: LiveID?, _ client: Client
+    ) throws(ReplyError) {
+        switch client.core.verdict(on: frame.id, purpose, inRoom: room) {
+        case .goesOn: break
+        case .repeated: return
+        case .refused(let error): throw error
+        }
+        let sent = try self.write(TopicRecord(effect), frame.method)
+        self.began(frame.id, purpose, sent, client)
+    }
+
+    /// A call is on its way: it is swept from now on.
+    func began(_ id: Int64, _ purpose: CallPurpose, _ sent: SentRecord, _ client: Client) {
+        client.core.began(id, purpose, sent, at: self.now)
+        if !client.isSwept {
+            client.isSwept = true
+            self.calling.append(client)
+        }
+    }
+
+    /// Writes a call's record into its inbox.
+    func write(_ record: TopicRecord, _ method: String) throws(ReplyError) -> SentRecord {
+        guard self.gateway.brokerAdmits() else {
+            throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
+        }
+        var record = record
+        var random = SystemRandomNumberGenerator()
+        let trace = TraceContext(isSampled: false, using: &random)
+        if !record.headers.contains(where: { $0.name == TraceContext.headerName }) {
+            record.headers.append((TraceContext.headerName, trace.bytes))
+        }
+        let sent = SentRecord(record: record, token: self.takeToken(), method: method)
+        do throws(SinkRefusal) {
+            try self.write(sent.record, token: sent.token)
+            return sent
+        } catch {
+            self.gateway.metrics.notDelivered.add()
+            switch error {
+            case .full: throw ReplyError(.overloaded, "too many calls are on their way", retryAfter: 500)
+            case .unavailable: throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
+            case .tooLarge: throw ReplyError(.overLimit, "the call is larger than the broker takes")
+            }
+        }
+    }
+
+    /// A machine's answer to one of this shard's callers.
+    func answered(_ reply: Reply) {
+        if SessionName.isOfRequest(reply.request.session) { return self.requestAnswered(reply) }
+        guard let client = self.sessions[reply.request.session],
+            let ended = client.core.answered(reply.request.counter, reply.outcome)
+        else { return self.gateway.metrics.lateReplies.add() }
+        self.conclude(ended, client)
+    }
+
+    /// Does what follows from a call that has come to its end.
+    func conclude(_ ended: SessionCore<SentRecord>.Ended, _ client: Client) {
+        let outcome: Outcome
+        switch ended.conclusion {
+        case .reply(let given):
+            outcome = given
+            self.send(.reply(id: ended.id, outcome), to: client)
+        case .joined(let live, let epoch, let given):
+            outcome = given
+            self.enter(
+                Entering(
+                    client: client, call: ended.id, key: client.key(live), epoch: epoch,
+                    until: self.now + Self.loadPatience, outcome: outcome))
+        case .resumed(let point, let ticket, let epoch):
+            outcome = .success(result: .resumed(ticket: ticket, position: point.position, replayed: true))
+            self.enter(
+                Entering(
+                    client: client, call: ended.id, key: client.key(point.live), epoch: epoch,
+                    until: self.now + Self.loadPatience, outcome: outcome, resume: point))
+        case .left(let live, let given):
+            outcome = given
+            self.send(.reply(id: ended.id, outcome), to: client)
+            if let room = client.room, room.key.live == live { self.remove(client, from: room) }
+            self.entering.removeAll { $0.client === client }
+        }
+        self.gateway.metrics.called(
+            ended.record.method, outcome, microseconds: (self.now - ended.began).count * 1000)
+    }
+
+    /// A record is lost: its call fails, or is asked for again by its sender.
+    func recordLost(_ token: UInt64) {
+        self.gateway.metrics.notDelivered.add()
+        for client in self.calling {
+            guard let id = client.core.openCall(where: { $0.token == token }),
+                let ended = client.core.notDelivered(id)
+            else { continue }
+            return self.conclude(ended, client)
+        }
+        self.requestLost(token)
+    }
+
+    /// Whether a client still keeps to the number of calls that it may make.
+    private func counts(_ client: Client) -> Bool {
+        let second = UInt32(truncatingIfNeeded: self.loop.nowMilliseconds / 1000)
+        if client.countedSecond != second {
+            client.countedSecond = second
+            client.callsInSecond = 0
+        }
+        client.callsInSecond += 1
+        return Int(client.callsInSecond) <= self.gateway.settings.callsPerSecond
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CoreKit
+internal import EventLoop
+internal import GatewayCore
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// The hot path: items come, wait for their flush, and go out as one frame that all viewers share.
+extension Shard {
+    /// Items of a live, in order.
+    func feedCame(_ key: LiveKey, epoch: Int64, _ pieces: [FeedPiece]) {
+        guard let room = self.rooms[key], !room.viewers.isEmpty, epoch >= room.epoch else { return }
+        if epoch > room.epoch {
+            if !room.pending.isEmpty { self.flush(room) }
+            room.epoch = epoch
+            room.last = 0
+        }
+        var fresh = pieces[...]
+        if room.last > 0 {
+            fresh = fresh.drop { $0.number <= room.last }
+            guard let first = fresh.first else { return }
+            if first.number > room.last + 1 {
+                // This shard's mailbox was full for a while; the ring has what did not fit.
+                let (answer, _) = self.gateway.feeds.answer(key, after: FeedPosition(epoch: epoch, number: room.last))
+                if case .exactly(let missed) = answer { fresh = missed[...] }
+            }
+        }
+        guard let last = fresh.last else { return }
+        room.last = last.number
+        room.pending.append(contentsOf: fresh)
+        let now = self.now
+        var due = room.dueAt ?? .distantFuture
+        for piece in fresh { due = min(due, room.plan.due(piece.feedClass, at: now)) }
+        if room.pending.count >= Self.pendingLimit { due = now }
+        self.schedule(room, at: due, now: now)
+    }
+
+    /// Items of one live that wait for a flush, at most; then they go out.
+    private static let pendingLimit = 512
+
+    private func schedule(_ room: Room, at due: Timestamp, now: Timestamp) {
+        if due <= now {
+            room.dueAt = now
+            if room.isScheduled { return }
+            room.isScheduled = true
+            self.dueRooms.append(room)
+            self.flushHook?.schedule()
+        } else if room.dueAt == nil {
+            room.dueAt = due
+            self.waitingRooms.append(room)
+            self.startFlushTimer(now: now)
+        }
+    }
+
+    /// The end of a loop turn: all rooms that are due go out.
+    func flushDueRooms() {
+        let rooms = self.dueRooms
+        self.dueRooms.removeAll(keepingCapacity: true)
+        for room in rooms {
+            room.isScheduled = false
+            self.flush(room)
+        }
+    }
+
+    /// The time of at least one waiting room has come.
+    func flushWaitingRooms() {
+        self.loop.updateNow()
+        let now = self.now
+        var waiting: [Room] = []
+        for room in self.waitingRooms {
+            guard let due = room.dueAt else { continue }
+            if due <= now { self.flush(room) } else { waiting.append(room) }
+        }
+        self.waitingRooms = waiting
+        self.startFlushTimer(now: now)
+    }
+
+    private func startFlushTimer(now: Timestamp) {
+        guard let first = self.waitingRooms.lazy.compactMap(\.dueAt).min() else { return }
+        self.flushTimer?.start(afterMilliseconds: UInt64(max(1, (first - now).count)))
+    }
+
+    /// Sends a room's waiting items to all its viewers: one frame, shared; less for slow readers.
+    func flush(_ room: Room) {
+        room.dueAt = nil
+        let pieces = room.pending
+        room.pending = []
+        guard let first = pieces.first, let last = pieces.last, !room.viewers.isEmpty else { return }
+        let began = GatewayClock.microseconds
+        let whole = room.frames.frame(pieces[...], epoch: room.epoch, end: last.number)
+        var lesser: [DeliveryLevel: [SharedBytes]] = [:]
+        var counts = [Int](repeating: 0, count: FeedClass.allCases.count)
+        for piece in pieces { counts[piece.feedClass.rawValue] += 1 }
+        var delivered = 0
+        for client in room.viewers {
+            if client.from >= first.number {
+                if client.from < last.number { self.deliverPart(pieces, room, client) }
+                continue
+            }
+            let pending = client.socket.pendingBytes
+            if pending == 0, client.backlog == nil {
+                client.socket.send(whole)
+                delivered += 1
+            } else {
+                self.deliver(pieces, counts, room, client, pending: pending, &lesser)
+            }
+        }
+        self.ledger.delivered(items: pieces.count, viewers: delivered)
+        if last.isEnd {
+            for client in room.viewers.reversed() where client.backlog == nil { self.over(client, room) }
+        }
+        let took = GatewayClock.microseconds - began
+        room.plan.flushed(at: self.now, tookMicroseconds: took)
+        self.gateway.metrics.flush.record(microseconds: Int(took))
+        self.gateway.metrics.flushedFrames.add()
+    }
+
+    /// A viewer that has some of the items already: it entered while they were on their way.
+    private func deliverPart(_ pieces: [FeedPiece], _ room: Room, _ client: Client) {
+        let part = pieces.drop { $0.number <= client.from }
+        if let backlog = client.backlog {
+            client.backlog?.owed = backlog.owed + part.count
+            return self.ledger.owe(items: part.count)
+        }
+        client.socket.send(room.frames.frames(part, epoch: room.epoch, level: .everything))
+        self.ledger.delivered(items: part.count, viewers: 1)
+    }
+
+    /// A viewer for whom something waits already: what is of a low class gives way.
+    private func deliver(
+        _ pieces: [FeedPiece], _ counts: [Int], _ room: Room, _ client: Client, pending: Int,
+        _ lesser: inout [DeliveryLevel: [SharedBytes]]
+    ) {
+        if let backlog = client.backlog {
+            client.backlog?.owed = backlog.owed + pieces.count
+            return self.ledger.owe(items: pieces.count)
+        }
+        let level = self.gateway.settings.budget.level(pending: pending)
+        if level == .later {
+            client.backlog = Client.Backlog(since: self.now, owed: pieces.count)
+            client.from = (pieces.first?.number ?? 1) - 1
+            self.behind.append(client)
+            return self.ledger.owe(items: pieces.count)
+        }
+        let frames: [SharedBytes]
+        if let made = lesser[level] {
+            frames = made
+        } else {
+            frames = room.frames.frames(pieces[...], epoch: room.epoch, level: level)
+            lesser[level] = frames
+        }
+        if !frames.isEmpty { client.socket.send(frames) }
+        for feedClass in FeedClass.allCases where counts[feedClass.rawValue] > 0 {
+            if level.admits(feedClass) {
+                self.ledger.delivered(items: counts[feedClass.rawValue], viewers: 1)
+            } else {
+                self.ledger.shed(feedClass, items: counts[feedClass.rawValue])
+            }
+        }
+    }
+
+    /// A reader has read all that waited for it: what it missed comes from the ring, or it has to reconnect.
+    func catchUp(_ client: Client) {
+        guard let backlog = client.backlog, let room = client.room else { return }
+        let place = FeedPosition(epoch: room.epoch, number: client.from)
+        guard case .exactly(let pieces) = self.gateway.feeds.answer(room.key, after: place).0 else {
+            return self.disconnect(client, .slowReader)
+        }
+        client.backlog = nil
+        client.from = max(client.from, pieces.last?.number ?? 0)
+        self.ledger.repaid(items: max(pieces.count, backlog.owed), owed: backlog.owed)
+        self.sendPieces(pieces, epoch: room.epoch, room, client)
+    }
+
+    /// A live's new count, at most one a second to each viewer, beside the feed.
+    func countCame(_ key: LiveKey, _ count: LiveCount) {
+        guard let room = self.rooms[key], !room.viewers.isEmpty else { return }
+        room.count = count
+        self.sendCount(room, at: self.now)
+    }
+
+    /// Sends a waiting count if its time has come; slow readers do without.
+    func sendCount(_ room: Room, at now: Timestamp) {
+        guard let count = room.count, now - room.countSentAt >= .seconds(1) else { return }
+        room.count = nil
+        room.countSentAt = now
+        let frame = FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span)
+        for client in room.viewers where client.backlog == nil {
+            if self.gateway.settings.budget.level(pending: client.socket.pendingBytes) == .everything {
+                client.socket.send(frame)
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CoreKit
+internal import EventLoop
+internal import GatewayCore
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// Who is in which live here: entering, going on where one was, leaving, and the live's end.
+extension Shard {
+    /// A client is in a live by presence's word: it gets the feed from now on, or from where it was.
+    func enter(_ entering: Entering) {
+        let client = entering.client
+        if let room = client.room {
+            // It joined again: a new ticket, and all else as it was.
+            if room.key == entering.key { return self.send(.reply(id: entering.call, entering.outcome), to: client) }
+            self.remove(client, from: room)
+        }
+        let isLoaded: Bool
+        if let room = self.rooms[entering.key], !room.viewers.isEmpty {
+            isLoaded = self.isLoaded(room)
+        } else {
+            isLoaded = self.gateway.feeds.subscribe(entering.key, shard: self.number)
+        }
+        if isLoaded { self.complete(entering) } else { self.entering.append(entering) }
+    }
+
+    /// A partition has been read up to its end: those who waited for it enter.
+    func partitionLoaded(_ partition: Int) {
+        let ready = self.entering.filter { self.gateway.feeds.partition(of: $0.key) == partition }
+        if ready.isEmpty { return }
+        self.entering.removeAll { self.gateway.feeds.partition(of: $0.key) == partition }
+        for entering in ready { self.complete(entering) }
+    }
+
+    /// Answers who enters, and makes it a viewer of exactly what comes after.
+    func complete(_ entering: Entering) {
+        let client = entering.client
+        guard !client.isDetached, client.core.live == entering.key.live else {
+            return self.unsubscribeIfEmpty(entering.key)
+        }
+        let room = self.room(entering.key)
+        let position = self.gateway.feeds.position(entering.key)
+        let here = position?.epoch == entering.epoch ? position : nil
+        room.add(client)
+        self.gateway.metrics.joined.add(1)
+        client.from = here?.number ?? 0
+        guard let resume = entering.resume else {
+            self.send(.reply(id: entering.call, entering.outcome), to: client)
+            // So that it can resume before anything has come.
+            if let here {
+                client.socket.send(room.frames.frame([], epoch: here.epoch, end: here.number))
+            }
+            return
+        }
+        self.replay(resume, entering, room, here: here)
+    }
+
+    /// A client came back: exactly what it missed, or the word that it must take the snapshot (I7).
+    private func replay(_ resume: ResumePoint, _ entering: Entering, _ room: Room, here: FeedPosition?) {
+        let client = entering.client
+        let (answer, _) = self.gateway.feeds.answer(entering.key, after: resume.position)
+        if resume.position.epoch == entering.epoch, case .exactly(let pieces) = answer,
+            pieces.count <= Self.replayLimit
+        {
+            self.gateway.metrics.replays.add()
+            self.send(.reply(id: entering.call, entering.outcome), to: client)
+            client.from = max(resume.position.number, pieces.last?.number ?? 0)
+            self.ledger.repaid(items: pieces.count, owed: 0)
+            self.sendPieces(pieces, epoch: entering.epoch, room, client)
+            return
+        }
+        self.gateway.metrics.replaysRefused.add()
+        // Without knowledge of the feed's place, the client's own is where a gap will show.
+        let same = resume.position.epoch == entering.epoch ? resume.position : nil
+        let position = here ?? same ?? FeedPosition(epoch: entering.epoch, number: 0)
+        if case .success(.resumed(let ticket, _, _)) = entering.outcome {
+            let result = CallResult.resumed(ticket: ticket, position: position, replayed: false)
+            self.send(.reply(id: entering.call, .success(result: result)), to: client)
+        }
+    }
+
+    /// Sends items of the ring to one client, in one write; the live's last item ends its stay.
+    func sendPieces(_ pieces: [FeedPiece], epoch: Int64, _ room: Room, _ client: Client) {
+        if pieces.isEmpty { return }
+        client.socket.send(room.frames.frames(pieces[...], epoch: epoch, level: .everything))
+        if pieces.last?.isEnd == true { self.over(client, room) }
+    }
+
+    /// A client's live is over.
+    func over(_ client: Client, _ room: Room) {
+        if client.core.liveEnded(room.key.live) { self.remove(client, from: room) }
+    }
+
+    /// Takes a viewer out of its room; the last one ends the subscription.
+    func remove(_ client: Client, from room: Room) {
+        guard client.room === room else { return }
+        room.remove(client)
+        self.gateway.metrics.joined.add(-1)
+        if let backlog = client.backlog {
+            self.ledger.disconnected(owed: backlog.owed)
+            client.backlog = nil
+        }
+        if room.viewers.isEmpty { self.emptied(room) }
+    }
+
+    /// A member's socket has closed: presence hears its last sign of life once more, and then nothing.
+    func departed(_ client: Client, _ ticket: Ticket, from room: Room) {
+        if room.departed.count >= HeartbeatPlan.departedLimit { room.departed.removeFirst() }
+        room.departed.append(
+            Room.Departed(
+                session: client.session, user: client.user.userID, ticket: ticket,
+                lastSign: client.socket.lastReceivedMilliseconds))
+    }
+
+    /// The live's record is gone: whoever is still here missed its end.
+    func liveGone(_ key: LiveKey) {
+        guard let room = self.rooms[key] else { return }
+        for client in room.viewers { self.over(client, room) }
+    }
+
+    /// Whether a room's partition has been read up to its end.
+    private func isLoaded(_ room: Room) -> Bool { self.gateway.feeds.subscribe(room.key, shard: self.number) }
+
+    private func room(_ key: LiveKey) -> Room {
+        if let known = self.rooms[key] { return known }
+        let room = Room(key)
+        room.index = self.roomList.count
+        self.rooms[key] = room
+        self.roomList.append(room)
+        return room
+    }
+
+    /// Nobody watches any more; a room with closed sockets to tell of stays until it has told.
+    private func emptied(_ room: Room) {
+        room.pending = []
+        room.dueAt = nil
+        room.last = 0
+        room.count = nil
+        self.unsubscribeIfEmpty(room.key)
+        if room.departed.isEmpty { self.drop(room) }
+    }
+
+    private func unsubscribeIfEmpty(_ key: LiveKey) {
+        if self.rooms[key]?.viewers.isEmpty ?? true, !self.entering.contains(where: { $0.key == key }) {
+            self.gateway.feeds.unsubscribe(key, shard: self.number)
+        }
+    }
+
+    /// Forgets a room without viewers.
+    func drop(_ room: Room) {
+        guard self.rooms[room.key] === room, room.viewers.isEmpty else { return }
+        self.rooms[room.key] = nil
+        let last = self.roomList.removeLast()
+        if last !== room {
+            self.roomList[room.index] = last
+            last.index = room.index
+        }
+    }
+
+    /// Items that one resume replays at most.
+    static let replayLimit = 1000
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import CoreKit
+internal import Dispatch
+internal import KafkaClient
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import ServiceShell
+internal import Synchronization
+
+/// The thread that fills the tables: `rooms`, `stages` and `audience.counts` from their beginning, notices from 60 s
+/// before now, and this gateway's replies from now on.
+final class TableReader: Sendable {
+    private let gateway: Gateway
+    private let kafka: KafkaSettings
+    private let mode: KafkaMode
+    private let log: Log
+    private let isStopping = Atomic<Bool>(false)
+    /// Signalled by `stop`, so that a pause after an error ends with it.
+    private let stopped = DispatchSemaphore(value: 0)
+    private let waker = Locked<ConsumerWaker?>(nil)
+    private let lastTurn = Atomic<Int64>(0)
+
+    private static let tables: [PlazaTopic] = [.rooms, .stages, .audienceCounts]
+    private static let batch = 1000
+    private static let refreshMilliseconds: Int64 = 5000
+
+    init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
+        self.gateway = gateway
+        self.kafka = kafka
+        self.mode = mode
+        self.log = gateway.log
+    }
+
+    /// When the thread last came round, by the monotonic clock.
+    var lastTurnAt: Timestamp { Timestamp(milliseconds: self.lastTurn.load(ordering: .relaxed)) }
+
+    /// Ends `run`, from any thread.
+    func stop() {
+        self.isStopping.store(true, ordering: .releasing)
+        self.stopped.signal()
+        self.waker.withLock { $0 }?.wake()
+    }
+
+    /// Reads until `stop`; a client that is of no more use is replaced.
+    func run() {
+        while !self.isStopping.load(ordering: .acquiring) {
+            do throws(KafkaError) {
+                try self.read()
+            } catch {
+                self.log.error("the tables cannot be read", [.detail: .string(error.description)])
+                self.gateway.brokerLost()
+                _ = self.stopped.wait(timeout: .now() + .milliseconds(200))
+            }
+        }
+    }
+
+    private func read() throws(KafkaError) {
+        let wait = self.mode == .embedded ? 5 : 100
+        let consumer = try KafkaConsumer(self.kafka, fetchWaitMilliseconds: wait)
+        defer { consumer.close() }
+        self.waker.withLock { $0 = consumer.waker }
+        defer { self.waker.withLock { $0 = nil } }
+        let offsets = try self.startingPlaces(consumer)
+        try consumer.assign(offsets)
+        var missing = Set(offsets.keys.filter { $0.topic != PlazaTopic.userNotices.rawValue })
+        var records: [IncomingRecord] = []
+        var refreshAt = GatewayClock.now + Milliseconds(Self.refreshMilliseconds)
+        while !self.isStopping.load(ordering: .acquiring) {
+            let now = GatewayClock.now
+            self.lastTurn.store(now.milliseconds, ordering: .relaxed)
+            let deadline = min(self.gateway.releaseReplies() ?? refreshAt, refreshAt)
+            let timeout = Int(max(1, min(500, (deadline - now).count)))
+            records.removeAll(keepingCapacity: true)
+            let outcome = try consumer.poll(max: Self.batch, timeoutMilliseconds: timeout, into: &records)
+            for record in records { self.take(record) }
+            if !missing.isEmpty {
+                missing.subtract(outcome.ends.keys)
+                if missing.isEmpty { self.filled() }
+            }
+            if GatewayClock.now >= refreshAt {
+                refreshAt = GatewayClock.now + Milliseconds(Self.refreshMilliseconds)
+                self.gateway.refresh()
+            }
+        }
+    }
+
+    private func filled() {
+        self.gateway.tablesFilled()
+        self.log.info("the tables are filled", [.count: .int(self.gateway.tables.sizes.rooms)])
+    }
+
+    /// Every partition of the tables and the notices, and the one of this gateway's replies.
+    private func startingPlaces(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64] {
+        var places: [TopicPartition: Int64] = [:]
+        let partitions = Int32(self.gateway.settings.partitions)
+        // A client that does not know a topic yet takes a second to begin with it.
+        for topic in Self.tables + [.userNotices, .replies] {
+            _ = try consumer.topicMetadata(topic.rawValue, timeoutMilliseconds: 10_000)
+        }
+        for topic in Self.tables {
+            for number in 0..<partitions {
+                places[TopicPartition(topic.rawValue, number)] = LogicalOffset.beginning
+            }
+        }
+        for number in 0..<partitions {
+            let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
+            places[partition] = try RecentOffset.find(consumer, partition, mode: self.mode)
+        }
+        let own = PlazaTopic.partition(of: self.gateway.settings.id.text, among: Int(partitions))
+        places[TopicPartition(PlazaTopic.replies.rawValue, Int32(own))] = LogicalOffset.end
+        return places
+    }
+
+    /// Takes one record; one that cannot be read is left out and told of.
+    private func take(_ record: IncomingRecord) {
+        guard let topic = PlazaTopic(rawValue: record.topic),
+            let key = record.key.map({ String(decoding: $0, as: UTF8.self) })
+        else { return }
+        do throws(WireError) {
+            switch topic {
+            case .rooms:
+                if let value = record.value {
+                    self.gateway.received(try Wire.decode(RoomRecord.self, from: value))
+                } else if let key = LiveKey(text: key) {
+                    self.gateway.roomGone(key)
+                }
+            case .stages:
+                if let value = record.value {
+                    self.gateway.received(try Wire.decode(StageRecord.self, from: value))
+                } else if let key = LiveKey(text: key) {
+                    self.gateway.stageGone(key)
+                }
+            case .audienceCounts: try self.takeCount(record, key)
+            case .userNotices:
+                guard let value = record.value, RecentOffset.isRecent(record) else { return }
+                let notice = try Wire.decode(Notice.self, from: value)
+                self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)
+            case .replies:
+                // Other gateways share the partition.
+                guard key == self.gateway.settings.id.text, let value = record.value else { return }
+                self.gateway.received(try Wire.decode(Reply.self, from: value))
+            default: break
+            }
+        } catch {
+            self.log.warning(
+                "a record cannot be read",
+                [
+                    .topic: .string(record.topic), .partition: .int(Int(record.partition)),
+                    .offset: .int(Int(record.offset)), .detail: .string("\(error)"),
+                ])
+        }
+    }
+
+    private func takeCount(_ record: IncomingRecord, _ key: String) throws(WireError) {
+        if key.hasPrefix(PresenceEpochRecord.keyPrefix) {
+            if let value = record.value {
+                self.gateway.received(try Wire.decode(PresenceEpochRecord.self, from: value))
+            }
+        } else if let value = record.value {
+            self.gateway.received(try Wire.decode(CountRecord.self, from: value))
+        } else if let key = LiveKey(text: key) {
+            self.gateway.countGone(key)
+        }
+    }
+}
+
+/// Where the last 60 s of a partition begin.
+enum RecentOffset {
+    private static let span: Int64 = 60_000
+
+    /// The first offset of the last 60 s, or the partition's end.
+    ///
+    /// - Throws: as the questions to the broker do; then ask again.
+    static func find(_ consumer: KafkaConsumer, _ partition: TopicPartition, mode: KafkaMode) throws(KafkaError)
+        -> Int64
+    {
+        // The in-memory broker cannot look up times; it keeps little, and what is old is left out when it is read.
+        if mode == .embedded { return LogicalOffset.beginning }
+        // The end is asked for first, or what is written between two questions would be left out.
+        let end = try consumer.watermarks(of: partition, timeoutMilliseconds: 5000).high
+        let since = WallClock.milliseconds() - Self.span
+        let found = try consumer.offsets(forTimes: [partition: since], timeoutMilliseconds: 5000)
+        guard let offset = found[partition], offset >= 0 else { return end }
+        return min(offset, end)
+    }
+
+    /// Whether a record is of the last 60 s, and a bit, for the clocks of brokers differ.
+    static func isRecent(_ record: IncomingRecord) -> Bool {
+        record.timestamp < 0 || WallClock.milliseconds() - record.timestamp < Self.span + 5000
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import CoreKit
+internal import GatewayCore
+internal import PlazaModel
+
+/// What all threads of a gateway read: lives, rankings and notices, filled by the thread that reads the public topics.
+final class Tables: Sendable {
+    private struct State {
+        var model = ReadModel()
+        var awaited = AwaitedReplies()
+        var notices = NoticeRing()
+        var ranking: Ranking
+    }
+
+    private let state: Locked<State>
+
+    init(gateway: GatewayID) { self.state = Locked(State(ranking: Ranking(gateway: gateway))) }
+
+    /// Reads the model; keep it short.
+    func read<R: Sendable>(_ body: (borrowing ReadModel) -> R) -> R {
+        self.state.withLock { state in
+            let result = body(state.model)
+            return result
+        }
+    }
+
+    /// Changes the model, then gives out the replies that waited for it.
+    func change(at now: Timestamp, _ body: (inout ReadModel) -> Bool) -> (isNew: Bool, released: [Reply]) {
+        self.state.withLock { state in
+            guard body(&state.model) else { return (false, []) }
+            return (true, state.awaited.release(in: state.model, at: now))
+        }
+    }
+
+    /// Whether a reply can be shown now; else it is given out later.
+    func shows(_ reply: Reply, at now: Timestamp) -> Bool {
+        self.state.withLock { $0.awaited.shows(reply, in: $0.model, at: now) }
+    }
+
+    /// The replies whose patience is over.
+    func overdue(at now: Timestamp) -> [Reply] {
+        self.state.withLock { $0.awaited.release(in: $0.model, at: now) }
+    }
+
+    /// When the next waiting reply must be given out.
+    var nextDeadline: Timestamp? { self.state.withLock { $0.awaited.nextDeadline } }
+
+    /// Makes a new snapshot for lists; the sorting is done outside the lock that everybody reads under.
+    func refreshRanking(at now: Timestamp) {
+        let entries = self.state.withLock { $0.model.rankingEntries() }
+        var ranking = self.state.withLock { $0.ranking }
+        ranking.refresh(entries, at: now)
+        let refreshed = ranking
+        self.state.withLock { $0.ranking = refreshed }
+    }
+
+    /// One page of an app's list.
+    func page(app: AppID, cursor: String, count: Int, category: Int?, at now: Timestamp) throws(ReplyError)
+        -> CallResult
+    {
+        let (items, next) = try self.state.withLock {
+            (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
+            let model = state.model
+            return try state.ranking.page(app: app, cursor: cursor, count: count, at: now) {
+                model.listEntry($0, category: category)
+            }
+        }
+        return .lives(items: items, cursor: next)
+    }
+
+    /// Adds a notice; false for one that came before.
+    func add(_ notice: NoticeRing.Entry, at now: Timestamp) -> Bool {
+        self.state.withLock { $0.notices.append(notice, at: now) }
+    }
+
+    /// What a client that logs in missed, and the id from which it goes on.
+    func notices(of user: UserKey, after id: NoticeID?, partition: Int) -> (missed: [NoticeRing.Entry], end: NoticeID) {
+        self.state.withLock { state in
+            (id.map { state.notices.entries(of: user, after: $0) } ?? [], state.notices.end(ofPartition: partition))
+        }
+    }
+
+    /// Lets go of old notices.
+    func prune(at now: Timestamp) { self.state.withLock { $0.notices.prune(at: now) } }
+
+    /// How many lives and notices there are.
+    var sizes: (rooms: Int, notices: Int, awaited: Int) {
+        self.state.withLock { ($0.model.roomCount, $0.notices.count, $0.awaited.count) }
+    }
+}

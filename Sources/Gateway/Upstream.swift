@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaWire
+
+/// Why a record could not be handed to the broker's client.
+package enum SinkRefusal: Error, Hashable, Sendable {
+    /// The client's queue is full.
+    case full
+    /// The client can send nothing now.
+    case unavailable
+    /// The record is larger than the broker takes.
+    case tooLarge
+}
+
+/// Takes the records that a gateway writes into inboxes: the producer, or a test's list.
+package protocol RecordSink: Sendable {
+    /// Hands a record over; never blocks, any thread.
+    ///
+    /// - Parameter token: comes back by `Gateway.notDelivered` if the record is lost; 0 for none.
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal)
+}
+
+/// Reads feed partitions on demand: the feed thread, or a test.
+package protocol FeedSource: Sendable {
+    /// Begin to read a partition, from 60 s before now; never blocks, any thread.
+    func follow(_ partition: Int)
+    /// Read a partition no longer; never blocks, any thread.
+    func unfollow(_ partition: Int)
+}
