@@ -1,1 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The benchmarks by name; `bench NAME [--json]` runs one.
+let benchmarks = [FanoutBench.benchmark, IdleBench.benchmark]
+
+/// Parts of benchmarks that run in a process of their own.
+let children = ["receive": Receivers.run]
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if let name = arguments.first, let child = children[name] {
+    child(Array(arguments.dropFirst()))
+    exit(0)
+}
+guard let name = arguments.first, let benchmark = benchmarks.first(where: { $0.name == name }) else {
+    print("usage: bench NAME [--json]\n")
+    for benchmark in benchmarks { print("  \(benchmark.name)  \(benchmark.summary)") }
+    exit(2)
+}
+do {
+    let report = try benchmark.run()
+    print(arguments.contains("--json") ? report.json : report.text)
+    exit(report.isGood ? 0 : 1)
+} catch {
+    print("\(name): \(error)")
+    exit(1)
+}

@@ -7,10 +7,10 @@ internal import CUV
 /// closed, or until its loop ends (which closes all that is left), whoever else forgets it. Touch it on the loop's thread
 /// only.
 @safe package class LoopHandle {
-    /// The loop it lives on.
-    package final let loop: EventLoop
     /// Whether it is closed, or about to be.
     package private(set) final var isClosed = true
+    /// The loop it lives on.
+    package final let loop: EventLoop
     final let memory: UnsafeMutableRawPointer
 
     /// Takes memory for a C handle of `size` bytes.

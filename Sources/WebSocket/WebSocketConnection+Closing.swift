@@ -26,7 +26,7 @@ extension WebSocketConnection {
         let payload = FrameEncoder.closePayload(code, reason: reason)
         stream.pendingLimitBytes += 256
         // If it cannot be written, the stream is ending and says so.
-        try? stream.write(self.encoded(.close, payload.span))
+        _ = try? stream.write(self.encoded(.close, payload.span))
     }
 
     /// Nothing more is said on either side; TCP ends next, and a server ends it first (RFC 6455, section 7.1.1).
@@ -49,26 +49,34 @@ extension WebSocketConnection {
         self.context = nil
     }
 
-    /// Ends what is overdue.
+    /// Ends what is overdue, and asks who is silent for a sign of life.
+    ///
+    /// What is found overdue is ended by the next sweep only: after a pause of this whole process the answer may lie
+    /// unread in the socket, and between two sweeps it is read.
     func sweep(now: UInt64) {
         let times = self.group.configuration
         let waited = now - min(now, self.waitingSince)
+        let timeout: UInt64
+        let cause: WebSocketClosure.Cause
         switch self.state {
-        case .connecting:
-            if waited >= times.handshakeTimeoutMilliseconds { self.timedOut(.handshakeTimeout) }
+        case .connecting: (timeout, cause) = (times.handshakeTimeoutMilliseconds, .handshakeTimeout)
+        case .closing, .ended: (timeout, cause) = (times.closeTimeoutMilliseconds, .closeTimeout)
         case .open:
-            if self.awaitsPong {
-                if waited >= times.pongTimeoutMilliseconds { self.timedOut(.pingTimeout) }
+            if !self.awaitsPong {
+                let silence = now - min(now, self.lastReceivedMilliseconds)
+                if times.pingIntervalMilliseconds > 0, silence >= times.pingIntervalMilliseconds { self.ping() }
                 return
             }
-            let silence = now - min(now, self.lastReceivedMilliseconds)
-            if times.pingIntervalMilliseconds > 0, silence >= times.pingIntervalMilliseconds {
-                self.ping()
-            }
-        case .closing:
-            if waited >= times.closeTimeoutMilliseconds { self.timedOut(.closeTimeout) }
-        case .ended:
-            if waited >= times.closeTimeoutMilliseconds { self.stream?.close(); self.streamGone() }
+            (timeout, cause) = (times.pongTimeoutMilliseconds, .pingTimeout)
+        }
+        let wasOverdue = self.isOverdue
+        self.isOverdue = waited >= timeout
+        if !self.isOverdue || !wasOverdue { return }
+        if self.state == .ended {
+            self.stream?.close()
+            self.streamGone()
+        } else {
+            self.timedOut(cause)
         }
     }
 
@@ -94,14 +102,17 @@ extension WebSocketConnection: TCPStreamDelegate {
         stream.pendingLimitBytes = self.group.configuration.maxPendingBytes
         stream.startReading()
         // If it cannot be written, the stream is ending and says so.
-        try? stream.write(SharedBytes(client.request))
+        _ = try? stream.write(SharedBytes(client.request))
     }
 
     /// Bytes of the handshake, or of frames.
     package func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         self.lastReceivedMilliseconds = self.group.loop.nowMilliseconds
-        // Whatever came, the peer is alive.
-        self.awaitsPong = false
+        // Whatever came, the peer is alive. (A handshake that merely trickles is not excused by it.)
+        if self.state == .open {
+            self.awaitsPong = false
+            self.isOverdue = false
+        }
         var offset = 0
         if self.state == .connecting {
             guard let used = self.handshakeReceived(bytes.span) else { return }

@@ -32,7 +32,7 @@ extension WebSocketConnection {
             guard let server else { throw .unavailable(retryAfterSeconds: configuration.retryAfterSeconds) }
             if let rejection = server.screen?(request) { throw rejection }
             // If it cannot be written, the stream is ending and says so.
-            try? self.stream?.write(SharedBytes(request.response))
+            _ = try? self.stream?.write(SharedBytes(request.response))
             self.delegate = server.delegate
             self.opened(request, request.subprotocol)
             return true
@@ -73,7 +73,7 @@ extension WebSocketConnection {
         self.state = .ended
         self.waitingSince = self.group.loop.nowMilliseconds
         // If it cannot be written, the stream is ending and says so.
-        try? self.stream?.write(SharedBytes(rejection.response))
+        _ = try? self.stream?.write(SharedBytes(rejection.response))
         self.stream?.finish()
     }
 }

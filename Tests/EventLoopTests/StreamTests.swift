@@ -9,11 +9,11 @@ import Testing
         try runLoop { loop in
             try connectPair(loop, server: server, client: client) {
                 #expect(client.stream?.peerHost == "127.0.0.1")
-                try? client.stream?.write(SharedBytes("hello"))
+                _ = try? client.stream?.write(SharedBytes("hello"))
             }
             server.onReceived = { server in
                 #expect(server.received == Array("hello".utf8))
-                try? server.stream?.write(contentsOf: [SharedBytes("wor"), SharedBytes(""), SharedBytes("ld")])
+                _ = try? server.stream?.write(contentsOf: [SharedBytes("wor"), SharedBytes(""), SharedBytes("ld")])
                 server.stream?.finish()
             }
             client.onReceived = { _ in }
@@ -101,12 +101,12 @@ import Testing
                 while stream.pendingBytes < 3_000_000 {
                     number += 1
                     let byte = UInt8(truncatingIfNeeded: number)
-                    try? stream.write(SharedBytes([UInt8](repeating: byte, count: size)))
+                    _ = try? stream.write(SharedBytes([UInt8](repeating: byte, count: size)))
                 }
                 let before = stream.pendingBytes
                 dropped = stream.dropUnsent()
                 #expect(stream.pendingBytes == before - dropped)
-                try? stream.write(SharedBytes([UInt8](repeating: 255, count: size)))
+                _ = try? stream.write(SharedBytes([UInt8](repeating: 255, count: size)))
                 stream.finish()
                 client.stream?.startReading()
             }
@@ -128,7 +128,7 @@ import Testing
             var timer: LoopTimer?
             try connectPair(loop, server: server, client: client) {
                 client.stream?.pauseReading()
-                try? server.stream?.write(SharedBytes("later"))
+                _ = try? server.stream?.write(SharedBytes("later"))
                 timer = try? LoopTimer(loop: loop) { _ in
                     #expect(client.received.isEmpty)
                     client.stream?.startReading()
@@ -149,7 +149,7 @@ import Testing
                 // Unread bytes at its close make the client's side send a reset.
                 server.stream?.pauseReading()
                 client.stream?.pauseReading()
-                try? server.stream?.write(SharedBytes("unread"))
+                _ = try? server.stream?.write(SharedBytes("unread"))
                 let later = try? LoopTimer(loop: loop) { _ in
                     client.stream?.close()
                     let timer = try? LoopTimer(loop: loop) { _ in

@@ -47,7 +47,13 @@ struct InteropTests {
             try? input.fileHandleForWriting.close()
             process.waitUntilExit()
         }
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        var line = ""
+        // Python may write the line in pieces.
+        while !line.hasSuffix("\n") {
+            let piece = output.fileHandleForReading.availableData
+            if piece.isEmpty { break }
+            line += String(decoding: piece, as: UTF8.self)
+        }
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
         try #require(ports.count == 2, "\(line)")
 

@@ -76,7 +76,7 @@ final class RawClient: TCPStreamDelegate {
         self.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: port, delegate: self)
     }
 
-    func send(_ bytes: [UInt8]) { try? self.stream?.write(SharedBytes(bytes)) }
+    func send(_ bytes: [UInt8]) { _ = try? self.stream?.write(SharedBytes(bytes)) }
 
     var answer: String { String(decoding: self.received, as: UTF8.self) }
 

@@ -102,6 +102,33 @@ import WebSocket
         #expect(serving.closures.count == 2)
     }
 
+    @Test func `after a pause of our own process an answer that lies unread counts`() throws {
+        let serving = Recorder()
+        let asking = Recorder()
+        try runLoop { loop in
+            var configuration = WebSocketConfiguration()
+            configuration.pongTimeoutMilliseconds = 50
+            let group = WebSocketGroup(loop: loop, configuration: configuration)
+            let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serving)
+            serving.onOpened = { connection in
+                connection.ping()
+                // The whole process stands still for longer than the peer has.
+                let end = loop.nowMilliseconds + 100
+                while loop.nowMilliseconds < end { loop.updateNow() }
+                group.sweep()
+                let timer = try? LoopTimer(loop: loop) { _ in
+                    group.sweep()
+                    loop.stop()
+                }
+                timer?.start(afterMilliseconds: 30)
+            }
+            _ = try WebSocketConnection.connect(
+                group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
+                delegate: asking)
+        }
+        #expect(serving.closures.map(\.cause) == [.connection(.loopEnding)])
+    }
+
     @Test func `a handshake that never ends is dropped`() throws {
         let serving = Recorder()
         var clients: [RawClient] = []
