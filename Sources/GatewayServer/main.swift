@@ -1,1 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import Gateway
+import Glibc
+import PlazaModel
+import ServiceShell
+import Settings
+
+/// The settings that only a gateway has.
+struct Extra: Sendable {
+    let port: Int
+    let httpPort: Int
+    let shards: Int
+    let leaseSeconds: Int
+
+    init(_ reader: inout SettingsReader) {
+        reader.section("Gateway")
+        self.port = reader.int("port", default: 8080, range: 0...65535, help: "Port of WebSockets; 0 takes a free one.")
+        self.httpPort = reader.int(
+            "http-port", default: 8081, range: 0...65535, help: "Port of HTTP; 0 takes a free one.")
+        self.shards = reader.int(
+            "shards", default: max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)), range: 1...64,
+            help: "Event loops, each with a thread and connections of its own.")
+        self.leaseSeconds = reader.int(
+            "lease-seconds", default: 90, range: 1...3600,
+            help: "How long a silent client counts as present; the same for presence and all gateways.")
+    }
+}
+
+exit(
+    ServiceHost.run(
+        "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
+        settings: { Extra(&$0) },
+        build: { host, extra in
+            var settings = GatewaySettings(
+                id: GatewayID(host.settings.instance), host: host.settings.host, port: UInt16(extra.port),
+                httpPort: UInt16(extra.httpPort), shards: extra.shards, partitions: host.settings.partitions,
+                lease: .seconds(Int64(extra.leaseSeconds)))
+            settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
+            let gate = try AppsGate(apps: host.settings.apps)
+            return [
+                GatewayService(
+                    settings, gate: gate, kafka: host.settings.kafka(log: host.log), mode: host.settings.mode,
+                    log: host.log, registry: host.metrics)
+            ]
+        }))
