@@ -23,13 +23,16 @@ final class TransactionWriter: BatchWriter {
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
         do {
             try self.producer.beginTransaction()
-            for record in batch.records(state: self.state, partitions: self.partitions) {
-                try self.producer.send(record)
-            }
+            // Before the first record: while the broker still writes the last transaction's markers, offsets are tried again
+            // after retry.backoff.ms, but a partition's first record only after a fixed 20 ms.
+            //
             // Always with the offsets and the group's metadata as it was before the first input: without them, or with
             // newer metadata, the broker accepts the commit of an owner that is none any more.
             try Self.retrying { () throws(KafkaError) in
                 try self.producer.sendOffsets(batch.offsets, group: group, timeoutMilliseconds: 2000)
+            }
+            for record in batch.records(state: self.state, partitions: self.partitions) {
+                try self.producer.send(record)
             }
             try Self.retrying { () throws(KafkaError) in
                 try self.producer.commitTransaction(timeoutMilliseconds: 2000)
