@@ -40,6 +40,16 @@ package final class KafkaProducer: Sendable {
     /// The error that made the producer useless, such as being fenced.
     package var fatalError: KafkaError? { (try? self.client)?.fatalError }
 
+    /// Asks for a topic's number of partitions, and so makes the client know the topic: a first record is sent at once
+    /// afterwards instead of after up to 1 s.
+    ///
+    /// - Throws: `unknownTopic`, `timedOut`, `brokerDown`.
+    @discardableResult
+    package func topicMetadata(_ topic: String, timeoutMilliseconds: Int) throws(KafkaError) -> Int {
+        let info = try self.client.clusterInfo(topic: topic, timeoutMilliseconds: timeoutMilliseconds)
+        return info.topics[topic] ?? 0
+    }
+
     /// Puts a record into the queue; never blocks.
     ///
     /// - Parameters:

@@ -19,6 +19,8 @@ struct BatchOutput {
 protocol BatchWriter: AnyObject {
     /// Gets ready; called again after a timeout.
     func prepare() throws(KafkaError)
+    /// Makes the client know all topics, which otherwise costs the first batch up to a second.
+    func warmUp() throws(KafkaError)
     /// Writes and commits.
     ///
     /// - Throws: an error after which nothing of the batch counts and the input must be read again; a fatal one means

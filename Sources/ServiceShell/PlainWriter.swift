@@ -44,6 +44,12 @@ final class PlainWriter: BatchWriter {
         try consumer.commit(batch.offsets)
     }
 
+    func warmUp() throws(KafkaError) {
+        for topic in PlazaTopic.allCases {
+            try self.producer.topicMetadata(topic.rawValue, timeoutMilliseconds: 5000)
+        }
+    }
+
     func learn(_ topic: String, partition: Int32, key: String, value: [UInt8]?) {
         self.mirrors[TopicPartition(topic, partition), default: Mirror()].values[key] = value
     }

@@ -91,12 +91,19 @@ final class ShellLife {
             do {
                 try self.state.warmUp([self.spec.state] + self.spec.facts)
                 _ = try self.consumer.topicMetadata(self.spec.inbox.rawValue, timeoutMilliseconds: 5000)
-                return try self.writer.prepare()
+                try self.writer.prepare()
+                return try self.warmUp()
             } catch {
                 self.report(false)
                 guard error.isRetriable || error.kind == .timedOut || error.kind == .brokerDown else { throw error }
             }
         }
+    }
+
+    /// Makes the producers know their topics; what they forgot in a long wait, they ask for again.
+    private func warmUp() throws(KafkaError) {
+        try self.side.warmUp(self.spec.inbox)
+        try self.writer.warmUp()
     }
 
     // MARK: A batch
@@ -209,6 +216,7 @@ extension ShellLife {
     private func take(_ places: [TopicPartition]) throws(KafkaError) {
         let began = MonotonicClock.milliseconds
         let deadline = began + Self.restoreMilliseconds
+        if !places.isEmpty { try self.warmUp() }
         self.group = self.consumer.groupMetadata()
         let committed = try self.committedOffsets(places, deadline: deadline)
         var fresh: [Int32: OwnedPartition] = [:]

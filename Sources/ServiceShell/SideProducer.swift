@@ -26,6 +26,13 @@ final class SideProducer {
         }
     }
 
+    /// Makes the client know its topics, which otherwise costs the first tick up to a second.
+    func warmUp(_ inbox: PlazaTopic) throws(KafkaError) {
+        for topic in [inbox, .replies] {
+            try self.producer.topicMetadata(topic.rawValue, timeoutMilliseconds: 5000)
+        }
+    }
+
     /// Sends what a committed batch answers; what cannot be queued is asked for again by its gateway.
     func send(_ replies: [BatchOutput.Item]) {
         for reply in replies {

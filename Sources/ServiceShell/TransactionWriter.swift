@@ -46,6 +46,12 @@ final class TransactionWriter: BatchWriter {
         }
     }
 
+    func warmUp() throws(KafkaError) {
+        for topic in PlazaTopic.allCases {
+            try self.producer.topicMetadata(topic.rawValue, timeoutMilliseconds: 5000)
+        }
+    }
+
     func learn(_ topic: String, partition: Int32, key: String, value: [UInt8]?) {}
 
     func close() { self.producer.close(timeoutMilliseconds: 500) }
