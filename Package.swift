@@ -65,7 +65,10 @@ let edge: [Target] = [
         ["CoreKit", "PlazaModel", "PlazaWire", "KafkaClient", "HTTPServer", "Observability", "Settings", "Concurrency"]),
     library(
         "Presence",
-        ["AudienceCore", "RedisClient", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "Observability"],
+        [
+            "AudienceCore", "RedisClient", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "Observability",
+            "Settings", "Concurrency",
+        ],
         resources: [.embedInCode("Scripts")]),
     library(
         "Gateway",
@@ -123,7 +126,12 @@ let testTargets: [Target] = [
             "ServiceShell", "KafkaClient", "EmbeddedBroker", "CoreKit", "PlazaModel", "PlazaWire", "Observability",
             "Concurrency", "TestSupport",
         ]),
-    tests("PresenceTests", ["Presence", "AudienceCore", "RedisClient", "PlazaModel", "CoreKit", "TestSupport"]),
+    tests(
+        "PresenceTests",
+        [
+            "Presence", "AudienceCore", "RedisClient", "ServiceShell", "PlazaModel", "PlazaWire", "CoreKit",
+            "Observability", "TestSupport",
+        ]),
     tests(
         "GatewayTests",
         ["Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "WebSocket", "EventLoop", "Tokens", "TestSupport"]),

@@ -52,11 +52,18 @@ extension AudienceMachine {
         _ step: AudienceStep, _ input: AudienceInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        guard rows.live(input.key)?.epoch == step.epoch else {
+        guard let row = rows.live(input.key), row.epoch == step.epoch else {
             // The live ended later in the same batch.
             if let caller = input.command.caller, case .refused(let error) = self.endedMeanwhile(input) {
                 self.answer(caller, .failure(error: error), input, step.moment, in: &rows, into: &effects)
             }
+            return
+        }
+        if let caller = input.command.caller, input.command.needsTicket,
+            let error = self.refusal(of: caller, in: row, rows.floors(input.key))
+        {
+            // A kick earlier in the same batch; the leases know of it too.
+            effects.append(.reply(Reply(to: caller, app: input.key.app, .failure(error: error))))
             return
         }
         switch input.command {

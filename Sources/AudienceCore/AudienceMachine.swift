@@ -12,14 +12,15 @@ package struct AudienceMachine: Sendable {
     package let partition: Int
     /// The limits of each app.
     package let policies: Policies
-    /// How long a new epoch waits for gateways to tell who is here. A second below the 15 s of I5, for the telling.
+    /// How long a new epoch waits for gateways to tell who is here: below the 15 s of I5 by the time that it takes to find
+    /// Redis back and to tell the truth.
     package let settling: Milliseconds
     /// The most leases that expire in one tick; the rest follow in the next.
     package let expiryLimit: Int
 
     /// A machine for `partition`.
     package init(
-        partition: Int, policies: Policies = Policies(), settling: Milliseconds = .seconds(14),
+        partition: Int, policies: Policies = Policies(), settling: Milliseconds = .seconds(12),
         expiryLimit: Int = 5000
     ) {
         self.partition = partition
@@ -144,7 +145,7 @@ extension AudienceMachine {
         case .assert(let members):
             let valid = members.filter { isAdmitted($0.user.userID, $0.ticket) }
             return valid.isEmpty ? nil : .assert(live: key, owner: row.owner, members: valid)
-        case .kick(let user, _, _): return .kick(live: key, owner: row.owner, user: user)
+        case .kick(let user, _, _): return .kick(live: key, user: user, isUnsure: row.isStale)
         case .list(let cursor, let count, _):
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
@@ -163,7 +164,8 @@ extension AudienceMachine {
         }
     }
 
-    private func refusal(of caller: Caller, in row: LiveRow, _ floors: Floors) -> ReplyError? {
+    /// Why a caller may not act in the live, or nil.
+    func refusal(of caller: Caller, in row: LiveRow, _ floors: Floors) -> ReplyError? {
         if caller.role == .user, let ticket = caller.ticket, ticket.offset < row.openedAt {
             return ReplyError(.staleTicket, "the ticket is of an earlier live of this name; join again")
         }
@@ -173,7 +175,7 @@ extension AudienceMachine {
 
 extension AudienceCommand {
     /// Whether the caller must be in the room. Those that come through the directory were checked there.
-    fileprivate var needsTicket: Bool {
+    var needsTicket: Bool {
         switch self {
         case .leave, .list: true
         case .opened, .ended, .join, .heartbeats, .assert, .kick, .vouchAdmin, .confirm: false

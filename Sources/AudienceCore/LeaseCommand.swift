@@ -13,8 +13,8 @@ package enum LeaseCommand: Hashable, Sendable {
     case beats(live: LiveKey, owner: UserID, beats: [Beat])
     /// Takes in who a gateway says is here, without a word to anybody.
     case assert(live: LiveKey, owner: UserID, members: [Presence])
-    /// Removes all sessions of a user.
-    case kick(live: LiveKey, owner: UserID, user: UserID)
+    /// Removes all sessions of a user; when `isUnsure`, also those that the leases do not know stay out.
+    case kick(live: LiveKey, user: UserID, isUnsure: Bool)
     /// Removes everybody: the live has ended, or one of the same name begins.
     case clear(live: LiveKey)
     /// Lets time pass, and at most `limit` leases expire.

@@ -45,9 +45,9 @@ extension LeaseCommand {
                     Profile.text(member.user),
                 ]
             }
-        case .kick(let live, _, let user):
+        case .kick(let live, let user, let isUnsure):
             script = .kick
-            arguments += [live.text, user.text]
+            arguments += [live.text, user.text, isUnsure ? "1" : "0"]
         case .clear(let live):
             script = .clear
             arguments.append(live.text)

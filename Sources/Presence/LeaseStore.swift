@@ -125,9 +125,12 @@ package final class LeaseStore {
     private func run(
         _ steps: [AudienceStep], epoch: String, after told: Int64, committedID: Int64
     ) throws(Failure) -> (results: [LeaseResult], lastID: Int64) {
-        var calls = steps.compactMap { step in
-            step.command?.call(
-                generation: self.generation, epoch: epoch, lease: self.lease, at: step.moment)
+        var calls: [ScriptCall] = []
+        for step in steps {
+            for command in Self.commands(of: step) {
+                calls.append(
+                    command.call(generation: self.generation, epoch: epoch, lease: self.lease, at: step.moment))
+            }
         }
         calls.append(self.outboxCall(epoch: epoch, committedID: committedID, after: told))
         var replies = try self.runAll(calls)
@@ -144,6 +147,13 @@ package final class LeaseStore {
         return try Self.results(steps, replies, entries, after: told)
     }
 
+    /// What a step sends: its command; and when that changes nothing or there is none, a sign that time has passed, so that
+    /// refused inputs and questions are not taken for a gap in which nothing came in.
+    private static func commands(of step: AudienceStep) -> [LeaseCommand] {
+        guard let command = step.command else { return [.tick(limit: 0)] }
+        return command.isQuestion ? [.tick(limit: 0), command] : [command]
+    }
+
     /// Gives each step its reply and the entries of its offset. An entry beyond the batch is the next batch's: a batch is
     /// not cut in the same places after a crash. One from before it was decided without the leases, and is told by nobody.
     private static func results(
@@ -155,7 +165,7 @@ package final class LeaseStore {
         var next = entries.startIndex
         for step in steps {
             var answer = LeaseAnswer.none
-            if let command = step.command {
+            for command in Self.commands(of: step) {
                 guard reply < replies.endIndex, let given = command.answer(replies[reply]) else {
                     throw .away(wereSent: true, detail: "an answer of another shape")
                 }

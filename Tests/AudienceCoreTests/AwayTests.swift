@@ -39,7 +39,7 @@ import Testing
         #expect(room.plan(nil).command == .tick(limit: 0))
         _ = room.begin("e2")
         #expect(room.plan(nil).command == .tick(limit: 0))
-        _ = room.tick(after: .seconds(14))
+        _ = room.tick(after: .seconds(12))
         #expect(room.plan(nil).command == .tick(limit: 5000))
     }
 
@@ -87,7 +87,7 @@ import Testing
             room.send(.leave(caller: leaving), room.did([.left(user: Room.alice, isLast: true, count: 1)]))
                 == [Room.reply(leaving, .done)])
         #expect(room.plan(.confirm(user: "alice")).command == nil)
-        let settled = room.tick(after: .seconds(14))
+        let settled = room.tick(after: .seconds(12))
         #expect((room.now - began).count <= 15_000)
         #expect(
             settled == [

@@ -82,14 +82,14 @@ local function add(live, owner, user, session, ticket, leaseEnd, profile)
   return false
 end
 
--- Remembers that a session is out by its own will or by a kick, for as long as a late sign of life of before could
--- bring it back.
+-- A late sign of life of before a leave or a kick brings nobody back. It is remembered for as long as one could.
 local function bar(live, user, session, ticket)
   redis.call('SET', base .. ':gone:' .. live .. ':' .. user .. '/' .. session, ticket, 'PX', lease + 30000)
 end
 
--- Whether a session with this ticket is out for good.
+-- Whether a session with this ticket has left, or its user was kicked after it joined.
 local function isBarred(live, member, ticket)
-  local barred = redis.call('GET', base .. ':gone:' .. live .. ':' .. member)
-  return barred and tonumber(ticket) <= tonumber(barred)
+  local user = splitMember(member)
+  local barred = redis.call('MGET', base .. ':gone:' .. live .. ':' .. member, base .. ':gone:' .. live .. ':' .. user .. '/')
+  return barred[1] and tonumber(ticket) <= tonumber(barred[1]) or barred[2] and tonumber(ticket) <= tonumber(barred[2])
 end

@@ -3,7 +3,8 @@
 --
 -- ARGV     6 live
 local live = ARGV[6]
-redis.call('HINCRBY', stateKey, 'sessions', -redis.call('ZCARD', base .. ':leases:' .. live))
+local held = redis.call('ZCARD', base .. ':leases:' .. live)
+if held > 0 then redis.call('HINCRBY', stateKey, 'sessions', -held) end
 redis.call('UNLINK', base .. ':leases:' .. live, base .. ':order:' .. live, base .. ':members:' .. live)
 redis.call('ZREM', base .. ':due', live)
 return 1

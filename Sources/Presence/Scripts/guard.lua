@@ -9,7 +9,8 @@
 --            :leases:L   sorted set: user/session -> end of the lease
 --            :order:L    sorted set: user -> ticket of its first join (the owner is not among them)
 --            :members:L  hash: t:user/session -> ticket, s:user -> its sessions, p:user -> when it joined, and profile
---            :gone:L:user/session   the ticket with which a session left or was kicked; dies by itself
+--            :gone:L:user/session   the ticket with which a session left; dies by itself
+--            :gone:L:user/          the offset of a user's kick; dies by itself
 --            :past:L:user           the profile of a user who expired; dies by itself
 -- ARGV     1 generation, 2 epoch
 -- Result   the error FENCED (a later owner has the partition) or EPOCH (not the data that the caller knows), or goes on.

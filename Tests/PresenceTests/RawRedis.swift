@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Presence
+
+/// A plain connection to Redis, written for tests alone: independent of the client under test.
+final class RawRedis {
+    struct Failure: Error {}
+
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var position = 0
+
+    init(port: Int) throws {
+        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe connect(self.descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            close(self.descriptor)
+            throw Failure()
+        }
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Runs one command.
+    @discardableResult
+    func run(_ words: String...) throws -> LeaseReply { try self.run([words])[0] }
+
+    /// Runs commands in one pipeline.
+    func run(_ commands: [[String]]) throws -> [LeaseReply] {
+        var bytes: [UInt8] = []
+        for words in commands {
+            bytes += "*\(words.count)\r\n".utf8
+            for word in words {
+                bytes += "$\(word.utf8.count)\r\n".utf8
+                bytes += word.utf8
+                bytes += "\r\n".utf8
+            }
+        }
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe send(self.descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure() }
+            sent += count
+        }
+        return try commands.map { _ in try self.reply() }
+    }
+
+    private func reply() throws -> LeaseReply {
+        let line = try self.line()
+        let rest = String(line.dropFirst())
+        switch line.first {
+        case "+": return .text(rest)
+        case "-": return .error(rest)
+        case ":": return .integer(Int64(rest) ?? 0)
+        case "$":
+            guard let count = Int(rest), count >= 0 else { return .null }
+            let text = String(decoding: try self.take(count), as: UTF8.self)
+            _ = try self.take(2)
+            return .text(text)
+        case "*":
+            guard let count = Int(rest), count >= 0 else { return .null }
+            return .list(try (0..<count).map { _ in try self.reply() })
+        default: throw Failure()
+        }
+    }
+
+    private func line() throws -> String {
+        var bytes: [UInt8] = []
+        while true {
+            let byte = try self.take(1)
+            if byte.first == UInt8(ascii: "\n") { break }
+            bytes += byte
+        }
+        return String(decoding: bytes.dropLast(), as: UTF8.self)
+    }
+
+    private func take(_ count: Int) throws -> ArraySlice<UInt8> {
+        while self.buffer.count - self.position < count {
+            if self.position > 1 << 20 {
+                self.buffer.removeFirst(self.position)
+                self.position = 0
+            }
+            var chunk = [UInt8](repeating: 0, count: 1 << 16)
+            let got = unsafe chunk.withUnsafeMutableBytes { unsafe recv(self.descriptor, $0.baseAddress, $0.count, 0) }
+            guard got > 0 else { throw Failure() }
+            self.buffer += chunk[..<got]
+        }
+        defer { self.position += count }
+        return self.buffer[self.position..<(self.position + count)]
+    }
+}
+
+/// The leases' scripts over a plain connection.
+final class RawLink: LeaseLink {
+    private let port: Int
+    private var connection: RawRedis?
+    private var identity = LeaseLinkIdentity(serial: 0, runID: "")
+
+    init(port: Int) { self.port = port }
+
+    func connect() throws(LeaseLinkError) -> LeaseLinkIdentity {
+        if self.connection != nil { return self.identity }
+        do {
+            let connection = try RawRedis(port: self.port)
+            guard case .text(let info) = try connection.run("INFO", "server"),
+                let line = info.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("run_id:") })
+            else { throw RawRedis.Failure() }
+            self.connection = connection
+            self.identity = LeaseLinkIdentity(
+                serial: self.identity.serial + 1, runID: String(line.dropFirst("run_id:".count)))
+            return self.identity
+        } catch {
+            throw .unreachable("no server")
+        }
+    }
+
+    func run(_ calls: [ScriptCall], key: String) throws(LeaseLinkError) -> [LeaseReply] {
+        guard let connection = self.connection else { throw .unreachable("not connected") }
+        do {
+            return try connection.run(calls.map { ["EVAL", $0.script.text, "1", key] + $0.arguments })
+        } catch {
+            self.connection = nil
+            throw .broken("the connection broke")
+        }
+    }
+}
