@@ -35,5 +35,23 @@ package enum AudienceKey: RowKey {
         }
     }
 
-    package static func < (a: AudienceKey, b: AudienceKey) -> Bool { a.text < b.text }
+    /// By kind, then by name; without making texts, for thousands of outcomes fall due at one time.
+    package static func < (a: AudienceKey, b: AudienceKey) -> Bool {
+        switch (a, b) {
+        case (.live(let one), .live(let other)), (.floors(let one), .floors(let other)): one < other
+        case (.calls(let live, let user, let session), .calls(let otherLive, let otherUser, let otherSession)):
+            live != otherLive
+                ? live < otherLive : user != otherUser ? user < otherUser : session < otherSession
+        default: a.rank < b.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .partition: 0
+        case .live: 1
+        case .floors: 2
+        case .calls: 3
+        }
+    }
 }

@@ -41,7 +41,7 @@ import Testing
         #expect(try partition.send(nil).isEmpty)
     }
 
-    @Test(arguments: (1...16).map { UInt64($0) })
+    @Test(arguments: (1...8).map { UInt64($0) })
     func `I15 however batches are cut and owners die, what is told is what one owner would tell`(seed: UInt64) throws {
         let calm = try Partition(redis: self.redis.port)
         Self.writeRandom(seed, into: calm)

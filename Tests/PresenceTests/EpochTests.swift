@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `I5 what was decided while Redis was away makes a new epoch, silence alone does not`() throws {
-        let link = CutLink(RawLink(port: self.redis.port))
+        let link = CutLink(RedisLeaseLink.eager(port: self.redis.port))
         try self.partition.replaceOwner(link: link)
         let tickets = try self.joinThree()
         link.isCut = true
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `I5 a batch that broke off half-way counts as decided without Redis`() throws {
-        let link = CutLink(RawLink(port: self.redis.port))
+        let link = CutLink(RedisLeaseLink.eager(port: self.redis.port))
         try self.partition.replaceOwner(link: link)
         let tickets = try self.joinThree()
         link.breaksNext = true
@@ -159,9 +159,9 @@ import Testing
 final class CutLink: LeaseLink {
     var isCut = false
     var breaksNext = false
-    private let link: RawLink
+    private let link: any LeaseLink
 
-    init(_ link: RawLink) { self.link = link }
+    init(_ link: any LeaseLink) { self.link = link }
 
     func connect() throws(LeaseLinkError) -> LeaseLinkIdentity {
         if self.isCut { throw .unreachable("cut") }

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `a full live takes a second device of one who is in, the owner, and nobody else`() throws {
-        let link = RawLink(port: self.redis.port)
+        let link = RedisLeaseLink.eager(port: self.redis.port)
         func join(_ offset: Int64, _ user: String, _ session: String) throws -> LeaseReply {
             let arguments = [
                 "1", "e", "\(offset)", "1000", "90000", "a/l", "host", user, session, "0 ", "1",

@@ -35,7 +35,7 @@ final class Partition {
     private static func processor(_ port: Int, _ lease: Milliseconds, _ link: (any LeaseLink)?) -> PresenceProcessor {
         PresenceProcessor(
             AudienceMachine(partition: 0),
-            store: LeaseStore(link ?? RawLink(port: port), partition: 0, lease: lease), log: .none,
+            store: LeaseStore(link ?? RedisLeaseLink.eager(port: port), partition: 0, lease: lease), log: .none,
             metrics: MetricsRegistry())
     }
 

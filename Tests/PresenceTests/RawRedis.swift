@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreKit
 import Glibc
 import Presence
+import RedisClient
 
 /// A plain connection to Redis, written for tests alone: independent of the client under test.
 final class RawRedis {
@@ -100,37 +102,16 @@ final class RawRedis {
     }
 }
 
-/// The leases' scripts over a plain connection.
-final class RawLink: LeaseLink {
-    private let port: Int
-    private var connection: RawRedis?
-    private var identity = LeaseLinkIdentity(serial: 0, runID: "")
-
-    init(port: Int) { self.port = port }
-
-    func connect() throws(LeaseLinkError) -> LeaseLinkIdentity {
-        if self.connection != nil { return self.identity }
-        do {
-            let connection = try RawRedis(port: self.port)
-            guard case .text(let info) = try connection.run("INFO", "server"),
-                let line = info.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("run_id:") })
-            else { throw RawRedis.Failure() }
-            self.connection = connection
-            self.identity = LeaseLinkIdentity(
-                serial: self.identity.serial + 1, runID: String(line.dropFirst("run_id:".count)))
-            return self.identity
-        } catch {
-            throw .unreachable("no server")
-        }
-    }
-
-    func run(_ calls: [ScriptCall], key: String) throws(LeaseLinkError) -> [LeaseReply] {
-        guard let connection = self.connection else { throw .unreachable("not connected") }
-        do {
-            return try connection.run(calls.map { ["EVAL", $0.script.text, "1", key] + $0.arguments })
-        } catch {
-            self.connection = nil
-            throw .broken("the connection broke")
-        }
+extension RedisLeaseLink {
+    /// A link that tries again at once after a loss, whatever the time.
+    static func eager(port: Int) -> RedisLeaseLink {
+        var milliseconds: Int64 = 0
+        return RedisLeaseLink(
+            RedisClient.Settings(host: "127.0.0.1", port: port), breaker: Breaker(pauseMilliseconds: 0, now: { 0 }),
+            random: SeededRandom(seed: 1),
+            now: {
+                milliseconds += 10_000
+                return milliseconds
+            })
     }
 }

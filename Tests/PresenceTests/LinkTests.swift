@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Presence
+import RedisClient
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LinkTests {
+    @Test func `a server that does not answer is left alone by all links of a process for a while`() throws {
+        let redis = try RedisProcess()
+        redis.kill()
+        let clock = Clock()
+        let breaker = Breaker(pauseMilliseconds: 1000, now: { clock.now })
+        let first = Self.link(redis.port, breaker, clock)
+        let second = Self.link(redis.port, breaker, clock)
+        #expect(throws: LeaseLinkError.self) { try first.connect() }
+        try redis.start()
+        #expect(throws: LeaseLinkError.unreachable("the server did not answer a moment ago")) {
+            try second.connect()
+        }
+        clock.pass(1000)
+        #expect(try second.connect().serial == 1)
+        #expect(try first.connect().runID == second.connect().runID)
+    }
+
+    @Test func `a link never runs scripts on a connection that its owner has not looked behind`() throws {
+        let redis = try RedisProcess()
+        let link = RedisLeaseLink.eager(port: redis.port)
+        let call = ScriptCall(.open, ["1"])
+        #expect(throws: LeaseLinkError.unreachable("there is a new connection")) {
+            try link.run([call], key: "{audience.1}")
+        }
+        #expect(try link.run([call], key: "{audience.1}") == [.list([.text(""), .integer(0)])])
+        redis.kill()
+        #expect(throws: LeaseLinkError.self) { try link.run([call], key: "{audience.1}") }
+        try redis.start()
+        #expect(throws: LeaseLinkError.unreachable("there is a new connection")) {
+            try link.run([call], key: "{audience.1}")
+        }
+    }
+
+    private static func link(_ port: Int, _ breaker: Breaker, _ clock: Clock) -> RedisLeaseLink {
+        RedisLeaseLink(
+            RedisClient.Settings(host: "127.0.0.1", port: port), breaker: breaker, random: SeededRandom(seed: 1),
+            now: { clock.now })
+    }
+
+    /// Time that passes when the test says so.
+    private final class Clock: Sendable {
+        private let milliseconds = Atomic<Int64>(1)
+        var now: Int64 { self.milliseconds.load(ordering: .relaxed) }
+        func pass(_ span: Int64) { self.milliseconds.wrappingAdd(span, ordering: .relaxed) }
+    }
+}
