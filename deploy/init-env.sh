@@ -14,7 +14,7 @@ umask 077
 key=$(head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '=\n')
 cat >.env <<EOF
 # Secrets of the local cluster. Never commit this file.
-# Apps: their signing keys (HS256, base64url; the last one signs, all are accepted) and their policies.
+# Apps: their signing keys (HS256, base64url; the first one signs, all are accepted) and their policies.
 LIVEPLAZA_APPS_JSON='{"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"$key"}],"policy":{"feedBudget":40}}}}'
 EOF
 printf 'init-env: made .env with a new signing key for the app "demo"\n'

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
+internal import Tokens
 
 /// A stock Apache Kafka directory, and how brokers in KRaft mode are made from it inside a run directory.
 struct KafkaHome: Sendable {
@@ -50,7 +51,7 @@ struct KafkaHome: Sendable {
                     + "remove that directory, or use another --run-dir.")
         }
         // A leading dash would read as an option.
-        let id = words.first.map(String.init) ?? "L" + Base64URL.encode(Base64URL.randomBytes(16)).dropFirst()
+        let id = words.first.map(String.init) ?? "L" + Base64URL.encode(RandomBytes.make(16)).dropFirst()
         if existing == nil { try RunDirectory.write(Data("\(id) \(self.brokers)".utf8), to: marker, mode: 0o600) }
         for node in 1...self.brokers {
             try RunDirectory.write(Data(self.properties(of: node).utf8), to: self.configuration(of: node), mode: 0o600)

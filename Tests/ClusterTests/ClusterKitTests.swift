@@ -190,7 +190,8 @@ import Testing
         #expect(lines.contains("no such thing as a shard"))
     }
 
-    @Test func `children die with the process that supervises them, however it dies`() async throws {
+    /// Runs `plaza up`, ends it by a signal when all is ready, and gives its status when all its children are gone.
+    static func plazaUp(endedBy signal: Int32) async throws -> (reason: Process.TerminationReason, status: Int32) {
         let options = try Self.options()
         let plaza = Process()
         plaza.executableURL = URL(fileURLWithPath: (options.binaryDirectory ?? "") + "/plaza")
@@ -198,17 +199,31 @@ import Testing
         plaza.environment = ProcessInfo.processInfo.environment.merging(
             ["LIVEPLAZA_BIN_DIR": options.binaryDirectory ?? ""], uniquingKeysWith: { $1 })
         plaza.standardOutput = FileHandle.nullDevice
-        try plaza.run()
         let status = Process()
         status.executableURL = plaza.executableURL
         status.arguments = ["status", "--wait", "30", "--run-dir", options.runDirectory]
         status.standardOutput = FileHandle.nullDevice
+        let ended = AsyncStream<Void>.makeStream()
+        plaza.terminationHandler = { _ in ended.continuation.finish() }
+        try plaza.run()
         #expect(try await Self.run(status) == 0)
         let state = try ClusterState.read(runDirectory: options.runDirectory)
         #expect(state.processes.count == 7 && state.supervisor == plaza.processIdentifier)
-        kill(plaza.processIdentifier, SIGKILL)
+        kill(plaza.processIdentifier, signal)
+        for await _ in ended.stream {}
         try await Self.awaitEnd(of: state.processes.compactMap(\.pid))
         #expect(throws: ClusterError.self) { try ClusterState.read(runDirectory: options.runDirectory) }
+        return (plaza.terminationReason, plaza.terminationStatus)
+    }
+
+    @Test func `children die with the process that supervises them, however it dies`() async throws {
+        let end = try await Self.plazaUp(endedBy: SIGKILL)
+        #expect(end == (.uncaughtSignal, SIGKILL))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func `plaza up ends all in order on a signal`(signal: Int32) async throws {
+        let end = try await Self.plazaUp(endedBy: signal)
+        #expect(end == (.exit, 0))
     }
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))

@@ -2,6 +2,7 @@
 import ClusterKit
 import Foundation
 import Testing
+import Tokens
 
 /// The parts of a cluster that need no process.
 @Suite struct ClusterPartsTests {
@@ -41,6 +42,25 @@ import Testing
         #expect(third == (first.key, 60))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
         #expect(mode == 0o600)
+    }
+
+    @Test func `I17 a token is signed with the cluster's own key and accepted by it alone`() throws {
+        let paths = (0..<2).map { _ in NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json" }
+        defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+        for path in paths { try AppsFile.prepare(at: path, feedBudget: nil) }
+        let claims = TokenClaims(app: "demo", user: "alice", expires: 2_000, role: .server, name: "Alice")
+        let token = try AppsFile.token(signedBy: paths[0], claims)
+        let verifiers = try paths.map { path in
+            TokenVerifier(keyring: try AppKeyring(json: Array(Data(contentsOf: URL(fileURLWithPath: path)))))
+        }
+        #expect(try verifiers[0].verify(token, now: 1_000) == claims)
+        #expect(throws: TokenError.badSignature) { try verifiers[1].verify(token, now: 1_000) }
+        #expect(throws: ClusterError.self) {
+            try AppsFile.token(signedBy: paths[0], TokenClaims(app: "other", user: "alice", expires: 2_000))
+        }
+        #expect(throws: ClusterError.self) {
+            try AppsFile.token(signedBy: paths[0], TokenClaims(app: "demo", user: "a b", expires: 2_000))
+        }
     }
 
     @Test(arguments: [
