@@ -19,7 +19,9 @@ protocol Subcommand: SendableMetatype {
 /// The subcommands, and choosing one.
 enum Subcommands {
     /// In the order in which a newcomer needs them.
-    static let all: [any Subcommand.Type] = [UpCommand.self, StatusCommand.self, TokenCommand.self]
+    static let all: [any Subcommand.Type] = [
+        UpCommand.self, StatusCommand.self, DemoCommand.self, LoadCommand.self, TokenCommand.self,
+    ]
 
     /// Those that only `plaza` itself starts.
     static let hidden: [any Subcommand.Type] = [BrokerCommand.self]

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LoadKit
+import Settings
+
+/// `plaza load`: open-loop load with percentiles and a ledger.
+enum LoadCommand: Subcommand {
+    static let name = "load"
+    static let summary = "sends messages at a fixed rate to many viewers, and reports latency, losses and the ledger"
+
+    static func run(_ arguments: [String], environment: [String: String]) async throws -> Int32 {
+        var reader = SettingsReader(
+            program: "plaza load",
+            summary:
+                "fills rooms with viewers and sends messages when they are due, however slow the answers are (open "
+                + "loop). Latency is from the due time to each viewer's receipt. Exits 1 when anything that was "
+                + "acknowledged is missing, repeated or out of order.",
+            arguments: arguments, environment: environment)
+        reader.section("Load")
+        let rooms = reader.int("rooms", default: 1, range: 1...1000, help: "rooms, each with an owner of its own")
+        let viewers = reader.int(
+            "viewers", default: 100, range: 1...20_000, help: "viewers of each room; they also send")
+        let rate = reader.int("rate", default: 5, range: 1...10_000, help: "messages a second in each room")
+        let size = reader.int("size", default: 200, range: 32...12_000, help: "bytes of a message's text")
+        let seconds = reader.int("seconds", default: 10, range: 1...3600, help: "how long messages are sent")
+        let isJSON = reader.flag("json", help: "print one JSON object instead of a table")
+        reader.section("Cluster")
+        let access = try ClusterAccess.read(&reader)
+
+        var plan = LoadPlan(
+            addresses: access.gateways, name: "load-" + String(UInt32.random(in: .min ... .max), radix: 36)
+        ) { access.token($0) }
+        plan.rooms = rooms
+        plan.viewers = viewers
+        plan.rate = Double(rate)
+        plan.size = size
+        plan.seconds = Double(seconds)
+        OpenFiles.raise()
+        let before = Ledger.read(access)
+        var report = try await LoadRunner.run(plan) { progress in
+            Subcommands.complain(
+                "\(progress.stage.rawValue) \(Int(progress.seconds)) s: \(progress.entered) viewers in, "
+                    + "\(progress.sent) sent, \(progress.acknowledged) acknowledged, \(progress.delivered) delivered")
+        }
+        report.ledger = Ledger.read(access).since(before)
+        if isJSON {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            Subcommands.say(String(decoding: try encoder.encode(report), as: UTF8.self))
+        } else {
+            Subcommands.say(Self.table(report))
+        }
+        return report.isClean ? 0 : 1
+    }
+
+    private static func table(_ report: LoadReport) -> String {
+        func line(_ name: String, _ value: String) -> String {
+            name.padding(toLength: 16, withPad: " ", startingAt: 0) + value
+        }
+        func latency(_ latency: LoadReport.Latency) -> String {
+            let values = [
+                ("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99), ("p99.9", latency.p999),
+                ("max", latency.max),
+            ]
+            return values.map { "\($0.0) \(String(format: "%.1f", $0.1))" }.joined(separator: "  ") + "  ms"
+        }
+        var lines = [
+            line(
+                "load", "\(report.rooms) rooms × \(report.viewers) viewers × \(report.rate) msg/s, \(report.seconds) s"),
+            line("due to receipt", latency(report.latency)),
+            line("due to reply", latency(report.acknowledgement)),
+            line("longest pause", String(format: "%.0f ms", report.longestPause)),
+            line("expected", "\(report.expected)"), line("delivered", "\(report.delivered)"),
+            line("missing", "\(report.missing)"), line("repeated", "\(report.repeated)"),
+            line("reordered", "\(report.reordered)"),
+            line(
+                "messages",
+                "\(report.published) published = \(report.admitted) admitted + \(report.dropped) dropped + "
+                    + "\(report.refused.values.reduce(0, +)) refused + \(report.unanswered) unanswered"),
+        ]
+        for (name, count) in report.refused.sorted(by: { $0.key < $1.key }) {
+            lines.append(line("  refused", "\(count) \(name)"))
+        }
+        if report.misplaced > 0 { lines.append(line("misplaced", "\(report.misplaced)")) }
+        if report.reconnects > 0 { lines.append(line("reconnects", "\(report.reconnects)")) }
+        for (name, value) in (report.ledger ?? [:]).sorted(by: { $0.key < $1.key }) {
+            lines.append(line("  ledger", "\(name) \(Int(value))"))
+        }
+        for failure in report.failures.prefix(10) { lines.append(line("failure", failure)) }
+        lines.append(
+            report.isClean ? "Nothing that was acknowledged is missing, repeated or out of order." : "NOT CLEAN")
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// The servers' ledger counters (I10), summed over all processes that can be asked.
+struct Ledger {
+    private var values: [String: Double] = [:]
+
+    /// Asks every process for its metrics.
+    static func read(_ access: ClusterAccess) -> Ledger {
+        var ledger = Ledger()
+        for (_, port) in access.ops {
+            guard let answer = Inquiry.http(host: "127.0.0.1", port: port, path: "/metrics", timeoutMilliseconds: 2000)
+            else { continue }
+            for line in answer.body.split(separator: "\n") where !line.hasPrefix("#") {
+                guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+                    continue
+                }
+                let name = line[..<space]
+                guard Self.prefixes.contains(where: { name.hasPrefix($0) }) else { continue }
+                ledger.values[String(name), default: 0] += value
+            }
+        }
+        return ledger
+    }
+
+    /// What was counted since `earlier`, without what did not change.
+    func since(_ earlier: Ledger) -> [String: Double] {
+        self.values.compactMapValues { $0 }.filter { $0.value != earlier.values[$0.key] ?? 0 }
+            .reduce(into: [:]) { $0[$1.key] = $1.value - (earlier.values[$1.key] ?? 0) }
+    }
+
+    private static let prefixes = ["barrage_", "gateway_feed_"]
+}
+
+/// Thousands of clients need thousands of descriptors.
+enum OpenFiles {
+    /// Raises the limit as far as the system lets this process.
+    static func raise() {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
