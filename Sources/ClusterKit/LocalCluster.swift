@@ -43,17 +43,18 @@ package final class LocalCluster: Sendable {
         }
     }
 
-    /// Waits until every process that shall run is ready, asking each anew.
+    /// Waits until every process that shall run is ready.
     ///
+    /// - Parameters:
+    ///   - limit: how long to wait.
+    ///   - asksAnew: whether what was ready before must say so again, as after a signal or a fault elsewhere.
     /// - Throws: `ended` when one keeps dying or died for good; `notReady` when the time is over.
-    package func waitUntilReady(within limit: Duration = .seconds(60)) async throws(ClusterError) {
+    package func waitUntilReady(
+        within limit: Duration = .seconds(60), asksAnew: Bool = true
+    ) async throws(ClusterError) {
         let deadline = Date(timeIntervalSinceNow: limit / .seconds(1))
         try await onOwnThread("cluster-wait") { () -> Result<Void, ClusterError> in
-            self.roster.update { roster in
-                for member in roster.members {
-                    if case .http = member.plan.probe { roster[member.plan.name]?.isReady = false }
-                }
-            }
+            if asksAnew { self.roster.update { Self.forgetReadiness(in: &$0) } }
             return self.awaitReady(until: deadline)
         }.get()
     }
@@ -224,6 +225,12 @@ package final class LocalCluster: Sendable {
         self.roster.update { roster in
             roster.isWhole = true
             roster.version += 1
+        }
+    }
+
+    private static func forgetReadiness(in roster: inout Roster) {
+        for member in roster.members {
+            if case .http = member.plan.probe { roster[member.plan.name]?.isReady = false }
         }
     }
 

@@ -16,8 +16,7 @@ enum UpCommand: Subcommand {
         let runner = Task { () -> Int32 in
             do {
                 try await cluster.start()
-                try await cluster.waitUntilReady(within: .seconds(120))
-                screen.ready(cluster.state, options: options)
+                try await cluster.waitUntilReady(within: .seconds(120), asksAnew: false)
                 return 0
             } catch {
                 if signals.hasArrived { return 0 }

@@ -12,6 +12,7 @@ struct UpScreen: Sendable {
     func follow() async {
         var version = 0
         var shown: [String: String] = [:]
+        var wasReady = false
         self.say("plaza: starting in \(self.cluster.directory.path)")
         while let change = await self.cluster.change(after: version) {
             version = change.version
@@ -21,6 +22,10 @@ struct UpScreen: Sendable {
                 guard let line, shown[process.name] != line else { continue }
                 shown[process.name] = line
                 self.say(line)
+            }
+            if !wasReady, change.state.isReady {
+                wasReady = true
+                self.ready(change.state)
             }
         }
     }
@@ -34,19 +39,19 @@ struct UpScreen: Sendable {
     }
 
     /// The addresses, and what to do with them.
-    func ready(_ state: ClusterState, options: ClusterOptions) {
+    private func ready(_ state: ClusterState) {
         var lines = ["", "LivePlaza is ready."]
         for gateway in state.gateways {
             lines.append("  \(gateway.name): WebSocket \(gateway.webSocket), HTTP \(gateway.http)")
         }
         lines.append("  Kafka \(state.kafka) (\(Self.promise(state))), Redis \(state.redis)")
-        let place = options.runDirectory == ".cluster" ? "" : " --run-dir \(options.runDirectory)"
+        let place = self.cluster.options.runDirectory == ".cluster" ? "" : " --run-dir \(self.cluster.directory.path)"
         lines += [
             "",
             "Next, in another terminal:",
-            "  plaza demo\(place)                         plays a short live evening and checks it",
-            "  plaza token --app demo --user alice\(place)  prints a token to connect with",
-            "  plaza status\(place)                       shows what runs",
+            "  plaza demo\(place)    plays a short live evening and checks it",
+            "  plaza token --app demo --user alice\(place)    prints a token to connect with",
+            "  plaza status\(place)    shows what runs",
             "Logs are in \(self.cluster.directory.path). Ctrl-C ends everything.",
             "",
         ]
