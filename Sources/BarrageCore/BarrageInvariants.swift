@@ -20,7 +20,7 @@ extension BarrageMachine {
             case (.feed(let live), .feed(let feed)?):
                 broken += self.checkFeed(live, feed).map { "\(key.text): \($0)" }
             case (.calls, .calls(let window)?):
-                if window.kept.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
+                if window.fates.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
             default: broken.append("\(key.text): a row of another kind")
             }
         }

@@ -97,7 +97,7 @@ extension BarrageRows {
         _ = self.update(.feed(key)) { row in
             guard case .feed(var feed) = row else { return }
             // The row lets go of the feed while it changes, or each change would copy it.
-            row = .calls(window: OutcomeWindow(at: .distantPast))
+            row = .calls(window: FateWindow(at: .distantPast))
             body(&feed)
             row = .feed(row: feed)
         }

@@ -25,6 +25,16 @@ package enum BarrageKey: RowKey {
         }
     }
 
+    // Every message looks up three rows: what tells rows apart is hashed once, apps and kinds are left to `==`.
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .feed(let key): hasher.combine(key.live.text)
+        case .calls(let key, let session):
+            hasher.combine(key.live.text)
+            hasher.combine(session.text)
+        }
+    }
+
     /// Feeds, then calls; within each by name.
     package static func < (a: BarrageKey, b: BarrageKey) -> Bool {
         switch (a, b) {
@@ -39,7 +49,7 @@ package enum BarrageKey: RowKey {
 /// One of the fan-out's rows.
 package enum BarrageRow: JournalRow, Codable {
     case feed(row: FeedRow)
-    case calls(window: OutcomeWindow)
+    case calls(window: FateWindow)
 
     package var due: Timestamp? {
         switch self {

@@ -5,7 +5,7 @@ import PlazaModel
 /// What becomes of something published to a feed.
 enum Publication {
     case admitted(FeedItem)
-    case refused(ReplyError)
+    case refused(Refusal)
     case dropped(DropReason, retryAfter: Milliseconds)
 }
 
@@ -40,18 +40,15 @@ extension FeedRow {
     }
 
     /// Why `content` may not enter, whatever the budget.
-    private func refusal(of content: FeedContent, from caller: Caller?) -> ReplyError? {
-        if self.hasEnded { return ReplyError(.noSuchRoom, "the live has ended") }
+    private func refusal(of content: FeedContent, from caller: Caller?) -> Refusal? {
+        if self.hasEnded { return .ended }
         guard let caller else { return nil }
-        if let refusal = self.floors.refusal(of: caller) { return refusal }
-        if self.isMessageDisable, !self.isSpared(caller) {
-            return ReplyError(.roomMuted, "the room is muted for all but owner and admins")
+        if let refusal = self.floors.refusal(of: caller) {
+            return refusal.code == .notInRoom ? .notInRoom : .staleTicket
         }
-        guard content.hasBody else { return ReplyError(.badParameter, "the message is empty") }
-        guard content.messageBytes <= Limits.messageBytes else {
-            return ReplyError(.messageTooLong, "a message has at most \(Limits.messageBytes) bytes")
-        }
-        return nil
+        if self.isMessageDisable, !self.isSpared(caller) { return .roomMuted }
+        guard content.hasBody else { return .empty }
+        return content.messageBytes <= Limits.messageBytes ? nil : .tooLong
     }
 
     private func isSpared(_ caller: Caller) -> Bool {

@@ -9,11 +9,12 @@ extension BarrageMachine {
         into effects: inout [Effect]
     ) {
         let callsKey = BarrageKey.calls(key, caller.request.session)
-        switch rows.verdict(callsKey, caller) {
-        case .repeated(.answered(let outcome, let seen)):
-            effects.append(.reply(Reply(to: caller, app: key.app, outcome, seen: seen)))
+        let counter = caller.request.counter
+        switch rows.verdict(callsKey, on: counter) {
+        case .repeated(let fate):
+            effects.append(.reply(Reply(to: caller, app: key.app, fate.outcome)))
             return
-        case .repeated(.passedOn), .forgotten:
+        case .forgotten:
             let message = "the request is too old; it was not applied now"
             effects.append(.failure(.requestForgotten, message, to: caller, app: key.app))
             return
@@ -21,63 +22,47 @@ extension BarrageMachine {
             break
         }
         let budget = FeedBudget(total: self.policies[key.app].feedBudget)
-        var publication: Publication?
+        var fate: Fate?
         rows.updateFeed(key) { feed in
-            publication = feed.publish(content, to: key, from: caller, under: budget, at: moment.now)
+            switch feed.publish(content, to: key, from: caller, under: budget, at: moment.now) {
+            case .admitted(let item):
+                effects.append(.feed(item))
+                fate = Fate(counter, at: item.position)
+            case .refused(let refusal):
+                fate = Fate(counter, refused: refusal)
+            case .dropped(let reason, let retryAfter):
+                fate = Fate(counter, refused: reason == .budget ? .budget : .share, retryAfter: retryAfter)
+            }
         }
-        guard let publication else {
+        guard let fate else {
             // Nothing is kept about names that are no live.
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
-        let outcome: Outcome
-        switch publication {
-        case .admitted(let item):
-            effects.append(.feed(item))
-            outcome = .success(result: .sent(position: item.position))
-        case .refused(let error):
-            outcome = .failure(error: error)
-        case .dropped(let reason, let retryAfter):
-            outcome = .failure(error: .dropped(reason, retryAfter))
-        }
-        rows.record(callsKey, caller, .answered(outcome: outcome, seen: nil), at: moment.now)
-        effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
-    }
-}
-
-extension ReplyError {
-    /// The receipt of a drop.
-    static func dropped(_ reason: DropReason, _ retryAfter: Milliseconds) -> ReplyError {
-        let message =
-            switch reason {
-            case .budget: "the live's feed is full for now"
-            case .share: "the feed is busy, and you have your share of it"
-            }
-        return ReplyError(.droppedByBudget, message, retryAfter: retryAfter.count)
+        rows.record(callsKey, fate, at: moment.now)
+        effects.append(.reply(Reply(to: caller, app: key.app, fate.outcome)))
     }
 }
 
 extension BarrageRows {
-    /// Tells whether the caller's request is new to the window `key`.
-    fileprivate func verdict(_ key: BarrageKey, _ caller: Caller) -> OutcomeWindow.Verdict {
+    /// Tells whether the message `counter` is new to the window `key`.
+    fileprivate func verdict(_ key: BarrageKey, on counter: Int64) -> FateWindow.Verdict {
         guard case .calls(let window)? = self[key] else { return .fresh }
-        return window.verdict(on: caller.request.counter)
+        return window.verdict(on: counter)
     }
 
-    /// Keeps in the window `key` what became of the caller's request.
-    fileprivate mutating func record(
-        _ key: BarrageKey, _ caller: Caller, _ entry: OutcomeWindow.Entry, at now: Timestamp
-    ) {
+    /// Keeps in the window `key` what became of a message.
+    fileprivate mutating func record(_ key: BarrageKey, _ fate: Fate, at now: Timestamp) {
         let known: Void? = self.update(key) { row in
             guard case .calls(var window) = row else { return }
             // As with feeds: held by nobody else while it changes.
-            row = .calls(window: OutcomeWindow(at: .distantPast))
-            window.record(caller.request.counter, entry, at: now)
+            row = .calls(window: FateWindow(at: .distantPast))
+            window.record(fate, at: now)
             row = .calls(window: window)
         }
         if known == nil {
-            var window = OutcomeWindow(at: now)
-            window.record(caller.request.counter, entry, at: now)
+            var window = FateWindow(at: now)
+            window.record(fate, at: now)
             self[key] = .calls(window: window)
         }
     }

@@ -63,12 +63,20 @@
     /// - Returns: what `body` returns, or nil when there is no such row.
     @inlinable package mutating func update<R>(_ key: Key, _ body: (inout Row) -> R) -> R? {
         guard let index = self.rows.index(forKey: key) else { return nil }
-        let oldDue = self.rows.values[index].due
         // The copy kept for undo is made once a batch; later changes happen in place.
         if self.replaced.index(forKey: key) == nil { self.remember(key, self.rows.values[index]) }
-        let result = body(&self.rows.values[index])
-        if let due = self.rows.values[index].due, due != oldDue { self.dueTimes.push(due, key) }
+        let (result, oldDue, newDue) = Self.change(&self.rows.values[index], body)
+        if let newDue, newDue != oldDue { self.dueTimes.push(newDue, key) }
         return result
+    }
+
+    /// Reads both due times where the row stands: taking it out to look would copy it.
+    @inlinable static func change<R>(
+        _ row: inout Row, _ body: (inout Row) -> R
+    ) -> (result: R, oldDue: Timestamp?, newDue: Timestamp?) {
+        let oldDue = row.due
+        let result = body(&row)
+        return (result, oldDue, row.due)
     }
 
     /// The rows that the open batch has changed, in the order of their first change; nil: removed.

@@ -6,6 +6,8 @@ struct SourceFile: Sendable, CustomStringConvertible {
     /// Relative to the package, e.g. `Sources/CoreKit/Journal.swift`.
     var path: String
     var lines: [String]
+    /// The lines without what stands behind `//`, with their numbers from one.
+    var code: [(number: Int, text: String)]
 
     var description: String { self.path }
     /// The folders and the file's name.
@@ -30,12 +32,14 @@ struct SourceFile: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The lines without what stands behind `//`, with their numbers from one.
-    var code: [(number: Int, text: String)] {
-        self.lines.enumerated().map { index, line in
-            var text = line
-            if let comment = line.firstRange(of: "//") { text = String(line[..<comment.lowerBound]) }
-            return (index + 1, text)
+    init(path: String, lines: [String]) {
+        self.path = path
+        self.lines = lines
+        self.code = lines.enumerated().map { index, line in
+            let bytes = Array(line.utf8)
+            let slash = UInt8(ascii: "/")
+            let comment = bytes.indices.first { $0 + 1 < bytes.count && bytes[$0] == slash && bytes[$0 + 1] == slash }
+            return (index + 1, comment.map { String(decoding: bytes[..<$0], as: UTF8.self) } ?? line)
         }
     }
 }
