@@ -130,7 +130,7 @@ let testTargets: [Target] = [
         "PresenceTests",
         [
             "Presence", "AudienceCore", "RedisClient", "ServiceShell", "PlazaModel", "PlazaWire", "CoreKit",
-            "Observability", "TestSupport",
+            "KafkaClient", "EmbeddedBroker", "Observability", "Settings", "TestSupport",
         ]),
     tests(
         "GatewayTests",

@@ -5,7 +5,7 @@ import Presence
 import ServiceShell
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CrashTests {
+@Suite(.timeLimit(.minutes(3))) struct CrashTests {
     let redis: RedisProcess
 
     init() throws { self.redis = try RedisProcess() }

@@ -4,7 +4,7 @@ import PlazaModel
 import Presence
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ExpiryTests {
+@Suite(.timeLimit(.minutes(3))) struct ExpiryTests {
     let redis: RedisProcess
     let partition: Partition
 

@@ -5,7 +5,7 @@ import PlazaModel
 import Presence
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ThroughputTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ThroughputTests {
     @Test func `ten thousand sessions' heartbeats are one script of some tens of milliseconds`() throws {
         let redis = try RedisProcess()
         let partition = try Partition(redis: redis.port)
