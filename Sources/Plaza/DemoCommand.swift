@@ -31,8 +31,10 @@ enum DemoCommand: Subcommand {
         let name = "demo-" + String(UInt32.random(in: .min ... .max), radix: 36)
         let setting = Evening.Setting(
             addresses: access.gateways, name: name, token: { access.token($0, isServer: $1) }, say: Subcommands.say)
+        // Through an existential error: the optimizer of Swift 6.3.1 crashes on a typed one that is caught here.
+        let play: () async throws -> Void = { try await Evening(setting).play() }
         do {
-            try await Evening(setting).play()
+            try await play()
             Subcommands.say("The evening was as it should be.")
             return nil
         } catch {
