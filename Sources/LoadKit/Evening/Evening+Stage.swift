@@ -88,9 +88,12 @@ extension Evening {
             }
             try self.check(result == want, "\(person.name) sees the result \(result)")
         }
-        try await self.shop.expectRefusal(
-            .battleOver, "battle.score",
+        let late = try await self.shop.call(
+            "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 1)]))
+        try self.check(
+            late == .scores(codes: [LiveCode(live: self.aliceLive, code: ReplyCode.battleOver.code)]),
+            "a score after the end gave \(late)")
         self.say(
             "a battle of 6 seconds", "bob is asked, and accepts", "gifts count for alice 30 and 20 more, for bob 20",
             "alice herself may not count: \(ReplyCode.noPermission.name)", "time is over: everybody sees 50 to 20",
