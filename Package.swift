@@ -89,7 +89,7 @@ let edge: [Target] = [
 let executables: [Target] = [
     executable("RoomDirectory", ["DirectoryCore", "ServiceShell", "PlazaModel"]),
     executable("AudiencePresence", ["Presence", "ServiceShell", "PlazaModel"]),
-    executable("BarrageFanout", ["BarrageCore", "ServiceShell", "PlazaModel"]),
+    executable("BarrageFanout", ["BarrageCore", "ServiceShell", "PlazaModel", "Observability"]),
     executable("CohostBattle", ["StageCore", "ServiceShell", "PlazaModel"]),
     executable("GatewayServer", ["Gateway", "ServiceShell", "PlazaModel"]),
     executable(

@@ -11,7 +11,8 @@ exit(
         build: { host, _ in
             let machine = BarrageMachine(policies: host.settings.policies)
             let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState) {
-                MachineProcessor(machine, $0)
+                let meter = LedgerMeter($0.metrics)
+                return MachineProcessor(machine, $0) { meter.count($0, $1) }
             }
             return [host.shell(spec)]
         }))

@@ -82,6 +82,11 @@
     /// The rows that the open batch has changed, in the order of their first change; nil: removed.
     @inlinable package var changes: [(key: Key, row: Row?)] { self.changedKeys.map { ($0, self.rows[$0]) } }
 
+    /// Calls `body` for each row that the open batch has changed: as it was before, and as it is.
+    @inlinable package func forEachChange(_ body: (Row?, Row?) -> Void) {
+        for key in self.changedKeys { body(self.replaced[key] ?? nil, self.rows[key]) }
+    }
+
     /// Keeps what the open batch did.
     @inlinable package mutating func commit() {
         self.replaced.removeAll(keepingCapacity: true)

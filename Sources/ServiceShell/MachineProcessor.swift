@@ -10,6 +10,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private let machine: M
     private let log: Log
     private let malformed: Counter
+    private let observe: ((M.Row?, M.Row?) -> Void)?
     private var journal = Journal<M.Key, M.Row>()
     /// The latest time seen, committed beside the offset so that a new owner's time does not go back either.
     private var now = Timestamp.distantPast
@@ -22,17 +23,21 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     ///   - machine: what decides.
     ///   - log: takes a line for each record that cannot be read.
     ///   - malformed: counts them.
-    package init(_ machine: M, log: Log, malformed: Counter) {
+    ///   - observe: told of each row that a committed batch changed, as it was and as it is: for metrics.
+    package init(_ machine: M, log: Log, malformed: Counter, observe: ((M.Row?, M.Row?) -> Void)? = nil) {
+        self.observe = observe
         self.machine = machine
         self.log = log
         self.malformed = malformed
     }
 
     /// The processor of the partition that `context` names.
-    package convenience init(_ machine: M, _ context: ProcessorContext) {
+    package convenience init(
+        _ machine: M, _ context: ProcessorContext, observe: ((M.Row?, M.Row?) -> Void)? = nil
+    ) {
         let malformed = context.metrics.counter(
             MetricNames.Shell.malformed, help: "Records that could not be read and were skipped.")
-        self.init(machine, log: context.log, malformed: malformed)
+        self.init(machine, log: context.log, malformed: malformed, observe: observe)
     }
 
     package func restore(key: String, row: [UInt8]?) {
@@ -76,6 +81,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     package var rowCount: Int { self.journal.count }
 
     package func committed() {
+        if let observe = self.observe { self.journal.forEachChange(observe) }
         self.journal.commit()
         self.committedNow = self.now
     }

@@ -64,7 +64,9 @@ package struct Evening {
     }
 
     /// Plays all of it.
-    package func play() async throws(EveningFailure) {
+    ///
+    /// - Throws: `EveningFailure`; untyped, for the optimiser of Swift 6.3.1 crashes on the typed form in a caller.
+    package func play() async throws {
         defer { self.hub.stop() }
         try await self.open()
         try await self.enter()
