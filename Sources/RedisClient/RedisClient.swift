@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CoreKit
-
 /// A connection to one Redis, for one thread: pipelined, bounded, and back by itself after a loss.
 ///
-/// All calls block that thread, never longer than the time-out for each answer. A lost connection is not tried again
-/// before its time, so that a thread with other work is not held up while Redis is away.
+/// All calls block that thread, never longer than one time-out for connecting and one for the whole pipeline. A lost
+/// connection is not tried again before its time, so that a thread with other work is not held up while Redis is away.
 package final class RedisClient {
     /// Where the server is, and the limits.
     package struct Settings: Sendable {
         package var host: String
         package var port: Int
-        /// Bounds the connect, and the wait for each answer.
+        /// The password, if there is one.
+        package var password: String?
+        /// Bounds the connect, and a pipeline from its first byte to its last answer.
         package var timeoutMilliseconds = 1000
         /// Commands in one pipeline.
         package var pipelineLimit = 100_000
         /// Bytes in one pipeline.
         package var pipelineBytes = 64 << 20
+        /// Bytes in the answers to one pipeline.
+        package var replyBytes = 256 << 20
         /// The longest pause between attempts to connect; the first is a sixteenth of it.
         package var backoffMilliseconds: Int64 = 800
 
@@ -37,12 +39,11 @@ package final class RedisClient {
     private let scripts: [RedisScript]
     private let now: () -> Int64
     private var random: any RandomNumberGenerator
-    private var context: RedisContext?
+    private var connection: Connection?
     private var identity: Identity?
     private var hashes: [RedisScript: String] = [:]
     private var serial = 0
-    private var failures = 0
-    private var nextAttempt: Int64 = .min
+    private var plan: ReconnectPlan
 
     /// Makes a client; it connects when it is first needed.
     ///
@@ -59,23 +60,32 @@ package final class RedisClient {
         self.scripts = scripts
         self.random = random
         self.now = now
+        let longest = max(1, settings.backoffMilliseconds)
+        self.plan = ReconnectPlan(pauses: max(1, longest / 16)...longest)
     }
 
     /// Makes sure that there is a connection, and says to what.
     ///
+    /// One that the server has closed meanwhile is found out here, before anything is sent on it.
+    ///
     /// - Throws: `unreachable` also while the next attempt is not due; `loading`.
     @discardableResult
     package func connect() throws(RedisError) -> Identity {
-        if let identity = self.identity, self.context != nil { return identity }
-        guard self.now() >= self.nextAttempt else { throw .unreachable("the next attempt is not due yet") }
+        if let identity = self.identity, let connection = self.connection {
+            if !connection.isClosedByPeer { return identity }
+            self.drop()
+        }
+        let now = self.now()
+        guard now >= self.plan.due else {
+            throw .unreachable("the next attempt is due in \(self.plan.due - now) ms")
+        }
         do {
-            return try self.open()
+            let identity = try self.open()
+            self.plan.succeeded()
+            return identity
         } catch {
             self.drop()
-            let ceiling = min(
-                self.settings.backoffMilliseconds, self.settings.backoffMilliseconds / 16 << min(self.failures, 4))
-            self.failures += 1
-            self.nextAttempt = self.now() + ceiling / 2 + Int64.random(in: 0...max(1, ceiling / 2), using: &self.random)
+            self.plan.failed(at: now, using: &self.random)
             throw error
         }
     }
@@ -91,7 +101,7 @@ package final class RedisClient {
         guard bytes <= self.settings.pipelineBytes else {
             throw .tooLarge("\(bytes) bytes; \(self.settings.pipelineBytes) are possible")
         }
-        try self.connect()
+        if self.connection == nil { try self.connect() }
         return try self.exchange(commands)
     }
 
@@ -99,7 +109,7 @@ package final class RedisClient {
     ///
     /// - Throws: as `pipeline`; `scriptsMissing` when the server had forgotten them, which it does by SCRIPT FLUSH alone.
     package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
-        try self.connect()
+        if self.connection == nil { try self.connect() }
         var commands: [RedisCommand] = []
         commands.reserveCapacity(calls.count)
         for call in calls {
@@ -119,13 +129,17 @@ package final class RedisClient {
 
     /// Gives the connection up; the next call connects anew.
     package func drop() {
-        self.context = nil
+        self.connection = nil
         self.identity = nil
     }
 
     private func open() throws(RedisError) -> Identity {
-        self.context = try RedisContext(
+        self.connection = try Connection(
             host: self.settings.host, port: self.settings.port, milliseconds: self.settings.timeoutMilliseconds)
+        if let password = self.settings.password {
+            let reply = try self.exchange([RedisCommand(["AUTH", password])]).first
+            if case .error(let text) = reply { throw .unreachable(text) }
+        }
         guard let info = try self.exchange([RedisCommand(["INFO", "server"])]).first else {
             throw .protocolViolation("INFO has no answer")
         }
@@ -139,7 +153,6 @@ package final class RedisClient {
         }
         try self.loadScripts()
         self.serial += 1
-        self.failures = 0
         let identity = Identity(serial: self.serial, runID: String(line.dropFirst(7)))
         self.identity = identity
         return identity
@@ -154,13 +167,10 @@ package final class RedisClient {
     }
 
     private func exchange(_ commands: [RedisCommand]) throws(RedisError) -> [RedisReply] {
-        guard let context = self.context else { throw .unreachable("there is no connection") }
+        guard let connection = self.connection else { throw .unreachable("there is no connection") }
         do {
-            for command in commands { try context.append(command) }
-            var replies: [RedisReply] = []
-            replies.reserveCapacity(commands.count)
-            for _ in commands { replies.append(try context.nextReply()) }
-            return replies
+            return try connection.exchange(
+                commands, milliseconds: self.settings.timeoutMilliseconds, maximumBytes: self.settings.replyBytes)
         } catch {
             // Answers that still come would be taken for those of the next pipeline.
             self.drop()

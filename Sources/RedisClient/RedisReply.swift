@@ -35,6 +35,8 @@ package enum RedisError: Error, Equatable, Sendable {
     case protocolViolation(String)
     /// More commands or bytes than a pipeline may have; nothing was sent.
     case tooLarge(String)
+    /// So many bytes of answers came, beyond the limit, that the connection was given up.
+    case replyTooLarge(Int)
     /// The scripts were flushed from the server and are loaded again; the scripts of this pipeline that were refused so
     /// changed nothing, others may have been carried out.
     case scriptsMissing
@@ -42,7 +44,7 @@ package enum RedisError: Error, Equatable, Sendable {
     /// Whether commands may have been carried out although no answer came.
     package var mayHaveRun: Bool {
         switch self {
-        case .timedOut, .disconnected, .protocolViolation, .scriptsMissing: true
+        case .timedOut, .disconnected, .protocolViolation, .scriptsMissing, .replyTooLarge: true
         case .unreachable, .loading, .tooLarge: false
         }
     }
@@ -59,6 +61,21 @@ package struct RedisCommand: Equatable, Sendable {
 
     /// How long it is, roughly, on the wire.
     var byteCount: Int { self.arguments.reduce(16) { $0 + $1.count + 16 } }
+
+    /// The commands as Redis reads them.
+    static func encode(_ commands: [RedisCommand]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(commands.reduce(0) { $0 + $1.byteCount })
+        for command in commands {
+            bytes += "*\(command.arguments.count)\r\n".utf8
+            for argument in command.arguments {
+                bytes += "$\(argument.count)\r\n".utf8
+                bytes += argument
+                bytes += [13, 10]
+            }
+        }
+        return bytes
+    }
 }
 
 /// A Lua script, known by a name here and by its hash at the server.
