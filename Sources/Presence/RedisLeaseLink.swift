@@ -49,7 +49,7 @@ package final class RedisLeaseLink: LeaseLink {
             self.identity = nil
             switch error {
             case .timedOut, .unreachable: self.breaker.trip()
-            case .loading, .disconnected, .protocolViolation, .tooLarge, .scriptsMissing: break
+            case .loading, .disconnected, .protocolViolation, .tooLarge, .replyTooLarge, .scriptsMissing: break
             }
             if error.mayHaveRun { throw .broken("\(error)") }
             throw .unreachable("\(error)")
