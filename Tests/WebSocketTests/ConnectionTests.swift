@@ -88,7 +88,7 @@ import WebSocket
                 raw.send([bytes[at]])
                 at += 1
             }
-            timer.start(afterMilliseconds: 1, repeatingMilliseconds: 1)
+            raw.onConnected = { _ in timer.start(afterMilliseconds: 1, repeatingMilliseconds: 1) }
             raw.onEnded = { _ in loop.stop() }
         }
         #expect(serving.texts == ["héllo wörld", String(repeating: "a", count: 300)])
@@ -101,10 +101,9 @@ import WebSocket
         try runLoop { loop in
             let server = try makeServer(loop, serving)
             let client = try RawClient(loop, port: server.port, opening: "")
-            let timer = try LoopTimer(loop: loop) { _ in
+            client.onConnected = { client in
                 client.send(Array(RawClient.request.utf8) + masked(.text, Array("early".utf8)))
             }
-            timer.start(afterMilliseconds: 20)
             serving.onText = { _, _ in loop.stop() }
         }
         #expect(serving.texts == ["early"])
@@ -183,6 +182,28 @@ import WebSocket
         #expect(serving.closures.map(\.cause) == [.connection(.closed)])
     }
 
+    @Test func `a connection is freed when it has ended, whichever way it ended`() throws {
+        let endings: [(RawClient) -> Void] = [
+            { $0.send(masked(.close, [])) }, { $0.stream?.close() }, { $0.send([UInt8](repeating: 0xFF, count: 14)) },
+            { $0.stream?.finish() },
+        ]
+        for ending in endings {
+            let serving = Forgetful()
+            try runLoop { loop in
+                let group = WebSocketGroup(loop: loop)
+                let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serving)
+                let client = try RawClient(loop, port: server.port)
+                client.onUpgraded = { client in ending(client) }
+                let timer = try LoopTimer(loop: loop) { _ in
+                    if serving.closures == 1, serving.last == nil, group.count == 0 { loop.stop() }
+                }
+                timer.start(afterMilliseconds: 1, repeatingMilliseconds: 1)
+            }
+            #expect(serving.closures == 1)
+            #expect(serving.last == nil)
+        }
+    }
+
     @Test func `a client hears why it could not connect`() throws {
         let refused = Recorder()
         let rejected = Recorder()
@@ -208,4 +229,18 @@ import WebSocket
             rejected.closures.map(\.cause) == [.handshakeFailed(.refused(status: 404, retryAfterSeconds: nil))])
         #expect(refused.requests.isEmpty && rejected.requests.isEmpty)
     }
+}
+
+/// Keeps nothing alive.
+private final class Forgetful: WebSocketDelegate {
+    weak var last: WebSocketConnection?
+    var closures = 0
+
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
+        self.last = connection
+        connection.context = self
+    }
+
+    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {}
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) { self.closures += 1 }
 }

@@ -66,6 +66,7 @@ final class RawClient: TCPStreamDelegate {
     private var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000_000)
     var found: [Found] = []
     var isUpgraded = false
+    var onConnected: ((RawClient) -> Void)?
     var onUpgraded: ((RawClient) -> Void)?
     var onFound: ((RawClient, Found) -> Void)?
     var onEnded: ((RawClient) -> Void)?
@@ -83,6 +84,7 @@ final class RawClient: TCPStreamDelegate {
     func streamConnected(_ stream: TCPStream) {
         stream.startReading()
         self.send(self.opening)
+        self.onConnected?(self)
     }
 
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
