@@ -122,6 +122,19 @@ import Testing
         directory.expectSound()
     }
 
+    @Test func `I15 a create whose answer is forgotten opens nothing when it is sent again`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.settle(.end(live: live, caller: user("alice", 2)))
+        // The owner's window outlives the live's: another create is refused a minute later.
+        _ = directory.pass(.seconds(55))
+        #expect(codes(directory.settle(self.create(user("alice", 3), "a b"))) == [.badRoomID])
+        _ = directory.pass(.seconds(30))
+        #expect(directory.rows[.roomCalls(key, "s-alice")] == nil)
+        #expect(codes(directory.settle(self.create(user("alice", 1)))) == [.requestForgotten])
+        #expect(directory.room?.ended == .endedByHost)
+        directory.expectSound()
+    }
+
     @Test func `I15 a refused create sent again is refused again, though it would succeed now`() {
         var directory = DirectoryHarness.running()
         let first = directory.settle(self.create(user("bob", 1)))
