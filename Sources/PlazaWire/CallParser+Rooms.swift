@@ -55,7 +55,7 @@ extension CallParser {
                     throw ReplyError(.badParameter, "owner is missing: an app's server creates a live for a user")
                 }
                 owner = UserInfo(
-                    userID: try self.user(name), userName: params.ownerName ?? "",
+                    userID: try self.user(name, "owner"), userName: params.ownerName ?? "",
                     avatarURL: params.ownerAvatarURL ?? "")
             }
             return self.directory(.create(live: live, changes: changes, owner: owner, caller: self.caller))

@@ -88,14 +88,14 @@ extension CallParser {
         case "apply":
             command = .apply(
                 seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
-                extraInfo: try self.extra(params.extraInfo), caller: self.caller)
+                extraInfo: try self.extra(params.extraInfo, "extraInfo"), caller: self.caller)
         case "cancelApplication": command = .cancelApplication(caller: self.caller)
         case "acceptApplication": command = .acceptApplication(user: try user(), caller: self.caller)
         case "rejectApplication": command = .rejectApplication(user: try user(), caller: self.caller)
         case "invite":
             command = .invite(
                 user: try user(), seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
-                extraInfo: try self.extra(params.extraInfo), caller: self.caller)
+                extraInfo: try self.extra(params.extraInfo, "extraInfo"), caller: self.caller)
         case "cancelInvitation": command = .cancelInvitation(user: try user(), caller: self.caller)
         case "acceptInvitation": command = .acceptInvitation(inviter: try user(), caller: self.caller)
         case "rejectInvitation": command = .rejectInvitation(inviter: try user(), caller: self.caller)
@@ -121,7 +121,7 @@ extension CallParser {
         let live = try self.key(params.live).live
         func inviter() throws(ReplyError) -> LiveID {
             guard let inviter = params.inviter else { throw ReplyError(.badParameter, "params.inviter is missing") }
-            return try self.key(inviter).live
+            return try self.key(inviter, "inviter").live
         }
         let command: ConnectionCommand
         switch name {
@@ -129,7 +129,7 @@ extension CallParser {
             command = .request(
                 from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
                 timeoutSeconds: try self.timeout(params.timeout),
-                extensionInfo: try self.extra(params.extensionInfo), caller: self.caller)
+                extensionInfo: try self.extra(params.extensionInfo, "extensionInfo"), caller: self.caller)
         case "cancel":
             command = .cancelRequest(
                 from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets), caller: self.caller)
@@ -158,7 +158,7 @@ extension CallParser {
                 from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
                 durationSeconds: params.duration ?? 0, needResponse: params.needResponse ?? false,
                 timeoutSeconds: try self.timeout(params.timeout == 0 ? nil : params.timeout),
-                extensionInfo: try self.extra(params.extensionInfo), caller: self.caller)
+                extensionInfo: try self.extra(params.extensionInfo, "extensionInfo"), caller: self.caller)
         case "cancel":
             command = .cancelBattle(
                 battle: try battle(), live: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),

@@ -41,6 +41,7 @@ package struct CallParser: Sendable {
             default: throw Self.unknown(frame.method)
             }
         }
+        guard Self.methods.contains(frame.method) else { throw Self.unknown(frame.method) }
         switch parts[0] {
         case "live": return try self.live(frame, parts[1])
         case "metadata": return try self.metadata(frame, parts[1])
@@ -55,13 +56,26 @@ package struct CallParser: Sendable {
         }
     }
 
+    /// Every method that a machine or a gateway's memory answers; looked up before parameters are read.
+    package static let methods: Set<String> = [
+        "live.list", "live.get", "live.create", "live.update", "live.end", "live.join", "live.leave", "metadata.get",
+        "metadata.set", "metadata.delete", "admin.set", "admin.revoke", "audience.list", "audience.count",
+        "audience.kick", "barrage.sendText", "barrage.sendCustom", "stage.get", "seat.apply", "seat.cancelApplication",
+        "seat.acceptApplication", "seat.rejectApplication", "seat.invite", "seat.cancelInvitation",
+        "seat.acceptInvitation", "seat.rejectInvitation", "seat.take", "seat.leave", "seat.kick", "seat.move",
+        "seat.lock", "cohost.request", "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
+        "battle.request", "battle.cancel", "battle.accept", "battle.reject", "battle.exit", "battle.score",
+    ]
+
     static func unknown(_ method: String) -> ReplyError {
         ReplyError(.unknownMethod, "there is no method \"\(String(method.prefix(64)))\"")
     }
 
-    func key(_ text: String) throws(ReplyError) -> LiveKey {
+    func key(_ text: String, _ field: String = "live") throws(ReplyError) -> LiveKey {
         guard let live = LiveID(checking: text) else {
-            throw ReplyError(.badRoomID, "a live's id is 1 to 48 printable ASCII characters without blanks and slashes")
+            throw ReplyError(
+                .badRoomID, "\(field) is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
+            )
         }
         return LiveKey(self.app, live)
     }
@@ -71,13 +85,14 @@ package struct CallParser: Sendable {
             throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(most) are possible")
         }
         var lives: [LiveID] = []
-        for text in texts { lives.append(try self.key(text).live) }
+        for text in texts { lives.append(try self.key(text, "to").live) }
         return lives
     }
 
-    func user(_ text: String) throws(ReplyError) -> UserID {
+    func user(_ text: String, _ field: String = "user") throws(ReplyError) -> UserID {
         guard let user = UserID(checking: text) else {
-            throw ReplyError(.badParameter, "a user's id is 1 to 32 letters, digits, hyphens or underscores")
+            throw ReplyError(
+                .badParameter, "\(field) is not a user's id: 1 to 32 letters, digits, hyphens or underscores")
         }
         return user
     }
@@ -93,10 +108,10 @@ package struct CallParser: Sendable {
         return seconds
     }
 
-    func extra(_ text: String?) throws(ReplyError) -> String {
+    func extra(_ text: String?, _ field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard text.utf8.count <= Limits.extraInfoBytes else {
-            throw ReplyError(.badParameter, "extraInfo is over \(Limits.extraInfoBytes) bytes")
+            throw ReplyError(.badParameter, "\(field) is over \(Limits.extraInfoBytes) bytes")
         }
         return text
     }

@@ -34,13 +34,18 @@ package enum Wire {
         do {
             return try JSONDecoder().decode(Value.self, from: Data(bytes))
         } catch let error as DecodingError {
-            throw Self.explain(error)
+            throw Self.explain(error, bytes)
         } catch {
             throw .notJSON
         }
     }
 
-    private static func explain(_ error: DecodingError) -> WireError {
+    /// Any JSON at all.
+    private struct Anything: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+
+    private static func explain(_ error: DecodingError, _ bytes: [UInt8]) -> WireError {
         func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
             (context.codingPath + (last.map { [$0] } ?? [])).map { $0.intValue.map(String.init) ?? $0.stringValue }
                 .joined(separator: ".")
@@ -52,8 +57,14 @@ package enum Wire {
         case .valueNotFound(let type, let context):
             return .badField(path: path(context), message: "is null and should be \(Self.name(of: type))")
         case .dataCorrupted(let context):
-            return context.codingPath.isEmpty
-                ? .notJSON : .badField(path: path(context), message: context.debugDescription)
+            if !context.codingPath.isEmpty {
+                return .badField(path: path(context), message: context.debugDescription)
+            }
+            // The decoder says no more of a number that does not fit than of what is no JSON at all.
+            guard (try? JSONDecoder().decode(Anything.self, from: Data(bytes))) != nil,
+                let number = NumberFinder.path(in: bytes)
+            else { return .notJSON }
+            return .badField(path: number, message: "is not a whole number in range")
         @unknown default: return .notJSON
         }
     }
