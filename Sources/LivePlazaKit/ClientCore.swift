@@ -100,6 +100,8 @@ package struct ClientCore: Sendable {
     private var loginID: Int64 = 0
     private var failures = 0
     private var lastSent: Int64 = 0
+    /// When to leave a gateway that stops.
+    private var leavesAt: Int64?
     private var random: SeededRandom
 
     package init(_ options: Options, seed: UInt64) {
@@ -142,6 +144,7 @@ package struct ClientCore: Sendable {
     package mutating func disconnected(code: UInt16, at now: Int64, into actions: inout [Action]) {
         guard self.state != .ended, self.state != .idle else { return }
         self.sent = 0
+        self.leavesAt = nil
         for id in self.order { self.calls[id]?.isSent = false }
         let mayReconnect = !(4100...4199).contains(code)
         guard self.options.reconnects, mayReconnect else {
@@ -190,9 +193,10 @@ package struct ClientCore: Sendable {
             self.lastNotice = id
             if case .kickedOut = notice.content, notice.live == self.live { self.leaveRoom() }
             actions.append(.event(.notice(notice)))
-        case .drain:
+        case .drain(let milliseconds):
+            // Not at once: the gateway's clients would all come to the next one together.
+            self.leavesAt = now + Int64.random(in: 0...min(60_000, max(0, milliseconds)), using: &self.random)
             actions.append(.event(.draining))
-            actions.append(.disconnect)
         }
     }
 
@@ -216,6 +220,10 @@ package struct ClientCore: Sendable {
         }
         while let id = self.order.first, let call = self.calls[id], call.deadline <= now {
             self.end(id, .failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000)), into: &actions)
+        }
+        if let leavesAt = self.leavesAt, leavesAt <= now {
+            self.leavesAt = nil
+            actions.append(.disconnect)
         }
         if self.state == .open, now - self.lastSent >= self.options.pingMilliseconds {
             self.send(Self.frame(self.takeID(), "ping", []), at: now, into: &actions)
@@ -242,9 +250,16 @@ extension ClientCore {
             }
             self.sendWaiting(at: now, into: &actions)
         case .failure(let error):
-            if error.code == .tokenExpired || error.code == .tokenInvalid { return actions.append(.disconnect) }
-            // Logged in, but the room is not there for us any more; or not now.
-            if let live = self.live, error.code != .unavailable, error.code != .timedOut {
+            if error.code == .tokenExpired || error.code == .tokenInvalid {
+                // The same token would be refused again; nobody has to wait for the server's close to know.
+                let code: DisconnectCode = error.code == .tokenExpired ? .tokenExpired : .tokenRefused
+                self.state = .ended
+                actions.append(.disconnect)
+                actions.append(.event(.ended(code: code.code)))
+                return self.failCalls(error, into: &actions)
+            }
+            // Logged in, but the room is not there for us any more; or not now, when a new try makes sense.
+            if let live = self.live, error.retryAfter == nil, error.code != .unavailable, error.code != .timedOut {
                 self.leaveRoom()
                 actions.append(.event(.lost(live, error)))
             }

@@ -8,9 +8,9 @@ internal import PlazaModel
 /// and a brace is an item's number and nothing else.
 package struct FeedScan: Equatable, Sendable {
     package var epoch: Int64
-    /// The number of the first item.
+    /// The number of the first item; of a frame without items, the number that comes next.
     package var first: Int64
-    /// The number of the last item.
+    /// The number of the last item; of a frame without items, the one that the feed stands at.
     package var last: Int64
     /// How many items there are.
     package var count: Int
@@ -42,14 +42,30 @@ package struct FeedScan: Equatable, Sendable {
             previous = number
             self.count += 1
         }
-        guard self.count > 0, previous == self.last else { return nil }
+        if self.count == 0 {
+            guard Self.hasNoItems(text) else { return nil }
+            self.first = self.last + 1
+            return
+        }
+        guard previous == self.last else { return nil }
     }
 
     /// Whether a text is a feed frame at all.
     package static func isFeed(_ text: Span<UInt8>) -> Bool { Self.begins(text, with: Self.opening) }
 
+    /// Whether the frame's list of items is there, and empty: it tells a newcomer where the feed stands.
+    private static func hasNoItems(_ text: Span<UInt8>) -> Bool {
+        var index = Self.opening.count
+        guard Self.matches(text, at: index, Self.epochKey) else { return false }
+        index += Self.epochKey.count
+        while index < text.count, (0x30...0x39).contains(text[index]) { index += 1 }
+        return Self.matches(text, at: index, Self.noItems)
+    }
+
     private static let opening = Array("{\"feed\":{".utf8)
     private static let key = Array("\"n\":".utf8)
+    private static let epochKey = Array("\"epoch\":".utf8)
+    private static let noItems = Array(",\"items\":[],".utf8)
     private static let tokenKey = Array("\"token\":\"".utf8)
 
     private static func begins(_ text: Span<UInt8>, with prefix: [UInt8]) -> Bool { Self.matches(text, at: 0, prefix) }

@@ -29,14 +29,22 @@ package struct FeedTracker: Equatable, Sendable {
 
     package init() {}
 
-    /// Goes on after `position`, as the server says that it does.
+    /// Goes on after `position`, as the server says that it does; what lies between is missing, and counts as such.
     package mutating func resume(at position: FeedPosition) {
-        if self.position?.epoch != position.epoch { self.firstNumber = position.number + 1 }
+        guard let known = self.position, known.epoch == position.epoch else {
+            self.firstNumber = position.number + 1
+            self.position = position
+            return
+        }
+        // A client may be ahead of the gateway that it came to.
+        guard position.number > known.number else { return }
+        self.skip(from: known.number + 1, to: position.number)
         self.position = position
     }
 
     /// Takes note of a frame's numbers.
     package mutating func note(_ scan: FeedScan) -> Verdict {
+        let verdict = scan.count == 0 ? Verdict.known : .fresh
         guard let position = self.position, position.epoch == scan.epoch else {
             if let position = self.position, scan.epoch < position.epoch {
                 self.repeated += scan.count
@@ -45,18 +53,16 @@ package struct FeedTracker: Equatable, Sendable {
             // A newcomer begins wherever the feed stands; a new epoch is another stream.
             self.firstNumber = scan.first
             self.accept(scan)
-            return .fresh
+            return verdict
         }
         if scan.first == position.number + 1 {
             self.accept(scan)
-            return .fresh
+            return verdict
         }
         if scan.first > position.number + 1 {
-            self.missing += Int(scan.first - position.number - 1)
-            self.holes.append(position.number + 1...scan.first - 1)
-            if self.holes.count > 100 { self.holes.removeFirst() }
+            self.skip(from: position.number + 1, to: scan.first - 1)
             self.accept(scan)
-            return .fresh
+            return verdict
         }
         let known = Int(min(scan.last, position.number) - scan.first + 1)
         for number in scan.first..<scan.first + Int64(known) {
@@ -70,6 +76,12 @@ package struct FeedTracker: Equatable, Sendable {
         self.received += scan.count - known
         self.position = FeedPosition(epoch: scan.epoch, number: scan.last)
         return .partlyKnown(known)
+    }
+
+    private mutating func skip(from first: Int64, to last: Int64) {
+        self.missing += Int(last - first + 1)
+        self.holes.append(first...last)
+        if self.holes.count > 100 { self.holes.removeFirst() }
     }
 
     private mutating func accept(_ scan: FeedScan) {
