@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// What goes between clients and gateways (PROTOCOL.md).
+@Suite struct GoldenFrameTests {
+    @Test func `server frames keep their form`() throws {
+        let to = UserKey(AppID(""), "alice")
+        var cases: [(String, ServerFrame)] = GoldenRecordTests.results.map { name, result in
+            ("reply-\(name)", .reply(id: 7, .success(result: result)))
+        }
+        cases.append(("error", .reply(id: 7, .failure(error: ReplyError(.noSuchRoom, "there is no live x")))))
+        cases.append(("error-retry", .reply(id: -1, .failure(error: Samples.error))))
+        let entries = GoldenRecordTests.contents.enumerated().map { index, content in
+            FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content.1)
+        }
+        cases.append(("feed", .feed(live: Samples.live, epoch: 77, items: entries, token: "77.22")))
+        cases.append(("feed-empty", .feed(live: Samples.live, epoch: 77, items: [], token: "77.11")))
+        cases.append(("counts", .counts(LiveCount(Samples.count))))
+        for (name, content) in GoldenRecordTests.notices {
+            let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
+            let notice = Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content)
+            cases.append(("notice-\(name)", .notice(id: "3.17", notice)))
+        }
+        cases.append(("drain", .drain(reconnectWithin: 750)))
+        for (_, frame) in cases {
+            switch frame {
+            case .reply, .feed, .counts, .notice, .drain:
+                break  // A new frame makes this switch incomplete: add it above.
+            }
+        }
+        try GoldenFile(name: "server-frames").check(cases, free: ["metaData", "extensionInfo", "set", "values"])
+    }
+
+    @Test func `a login keeps its form`() throws {
+        let resume = ResumePoint(live: Samples.live, ticket: Samples.ticket, position: Samples.position)
+        try GoldenFile(name: "login-params").check([
+            ("least", LoginParams(token: "t.o.ken")),
+            (
+                "most",
+                LoginParams(
+                    token: "t.o.ken", session: "phone", name: "Alice", avatarURL: "https://example.org/a.png",
+                    resume: resume, notices: "3.17")
+            ),
+        ])
+    }
+
+    @Test func `an outcome alone keeps its form`() {
+        let done = Outcome.success(result: .seat(index: 3))
+        #expect(String(decoding: done.json, as: UTF8.self) == #"{"result":{"seat":{"index":3}}}"#)
+        let refusal = Outcome.failure(error: Samples.error)
+        #expect(
+            String(decoding: refusal.json, as: UTF8.self)
+                == #"{"error":{"code":60100,"message":"16 calls are open already","name":"overloaded","retryAfter":200}}"#
+        )
+    }
+
+    @Test func `a reply without a result is done, and a frame of an unknown kind is refused`() throws {
+        let done = try Wire.decode(ServerFrame.self, from: Array(#"{"reply":{"id":3}}"#.utf8))
+        #expect(done == .reply(id: 3, .success(result: .done)))
+        let unknown = #expect(throws: WireError.self) {
+            _ = try Wire.decode(ServerFrame.self, from: Array(#"{"later":{}}"#.utf8))
+        }
+        #expect(unknown == .notJSON)
+    }
+}

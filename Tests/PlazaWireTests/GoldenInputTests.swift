@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Testing
+
+/// What the inboxes carry.
+@Suite struct GoldenInputTests {
+    private static let caller = Samples.caller
+
+    @Test func `the directory's inputs keep their form`() throws {
+        let reply = Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.error))
+        let changes = LiveChanges(liveName: "Concert")
+        let commands: [(String, DirectoryCommand)] = [
+            (
+                "create",
+                .create(live: Samples.live, changes: Samples.everyChange, owner: Samples.alice, caller: Samples.server)
+            ), ("open", .open(live: Samples.live, changes: changes, owner: Samples.alice, caller: Self.caller)),
+            ("repeatOpen", .repeatOpen(live: Samples.live, caller: Self.caller)),
+            ("release", .release(owner: "alice", live: Samples.live, thenReply: nil)),
+            ("releaseAndReply", .release(owner: "alice", live: Samples.live, thenReply: reply)),
+            ("updateInfo", .updateInfo(live: Samples.live, changes: changes, caller: Self.caller)),
+            ("setMetadata", .setMetadata(live: Samples.live, values: ["lang": "en"], caller: Self.caller)),
+            ("deleteMetadata", .deleteMetadata(live: Samples.live, keys: ["lang"], caller: Self.caller)),
+            ("setAdmin", .setAdmin(live: Samples.live, user: "bob", caller: Self.caller)),
+            ("setAdminVouched", .setAdminVouched(live: Samples.live, user: "bob", caller: Self.caller)),
+            ("revokeAdmin", .revokeAdmin(live: Samples.live, user: "bob", caller: Self.caller)),
+            ("kick", .kick(live: Samples.live, user: "bob", caller: Self.caller)),
+            ("end", .end(live: Samples.live, caller: Self.caller)),
+            ("floor", .floor(live: Samples.live, user: "bob", ticket: Samples.ticket)),
+        ]
+        for (_, command) in commands {
+            switch command {
+            case .create, .open, .repeatOpen, .release, .updateInfo, .setMetadata, .deleteMetadata, .setAdmin,
+                .setAdminVouched, .revokeAdmin, .kick, .end, .floor:
+                break  // A new command makes this switch incomplete: add it above.
+            }
+        }
+        try GoldenFile(name: "directory-inbox").check(
+            commands.map { ($0, DirectoryInput(app: Samples.app, $1)) }, free: ["values"])
+    }
+
+    @Test func `presence's inputs keep their form`() throws {
+        let member = Presence(session: "s-1", user: Samples.bob, ticket: Samples.ticket, silentFor: 1200)
+        let commands: [(String, AudienceCommand)] = [
+            ("opened", .opened(epoch: 77, owner: Samples.alice)), ("ended", .ended(epoch: 77)),
+            ("join", .join(caller: Self.caller)), ("leave", .leave(caller: Self.caller)),
+            (
+                "heartbeats",
+                .heartbeats(beats: [
+                    Beat(session: "s-1", user: "alice", ticket: Samples.ticket, silentFor: 0),
+                    Beat(session: "s-2", user: "bob", ticket: Ticket(9), silentFor: 8000),
+                ])
+            ), ("assert", .assert(members: [member])),
+            ("kick", .kick(user: "bob", reason: .byAdmin, caller: Self.caller)),
+            ("list", .list(cursor: "421/s-1", count: 200, caller: Self.caller)),
+            ("vouchAdmin", .vouchAdmin(user: "bob", caller: Self.caller)), ("confirm", .confirm(user: "bob")),
+        ]
+        for (_, command) in commands {
+            switch command {
+            case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .confirm:
+                break  // A new command makes this switch incomplete: add it above.
+            }
+        }
+        try GoldenFile(name: "audience-inbox").check(commands.map { ($0, AudienceInput(Samples.key, $1)) })
+    }
+
+    @Test func `the fan-out's inputs keep their form`() throws {
+        let commands: [(String, BarrageCommand)] = [
+            ("opened", .opened(epoch: 77, owner: "alice")), ("ended", .ended(reason: .endedByServer)),
+            ("sendText", .sendText(text: "hello \"all\"", extensionInfo: ["k": "v"], caller: Self.caller)),
+            ("sendPlainText", .sendText(text: "hello", extensionInfo: nil, caller: Self.caller)),
+            ("sendCustom", .sendCustom(businessID: "gift", data: "{\"n\":5}", caller: Self.caller)),
+            ("tell", .tell(content: .audienceJoined(user: Samples.bob))),
+            ("rights", .rights(isMessageDisable: true, admins: ["alice", "bob"])),
+            ("floor", .floor(user: "bob", ticket: Samples.ticket)),
+        ]
+        for (_, command) in commands {
+            switch command {
+            case .opened, .ended, .sendText, .sendCustom, .tell, .rights, .floor:
+                break  // A new command makes this switch incomplete: add it above.
+            }
+        }
+        try GoldenFile(name: "barrage-inbox").check(
+            commands.map { ($0, BarrageInput(Samples.key, $1)) }, free: ["extensionInfo"])
+    }
+
+    @Test func `the seat machine's inputs keep their form`() throws {
+        let caller = Self.caller
+        let commands: [(String, SeatCommand)] = [
+            ("opened", .opened(epoch: 77, info: Samples.info)), ("infoChanged", .infoChanged(info: Samples.info)),
+            ("ended", .ended),
+            ("apply", .apply(seatIndex: -1, timeoutSeconds: 10, extraInfo: "please", caller: caller)),
+            ("cancelApplication", .cancelApplication(caller: caller)),
+            ("acceptApplication", .acceptApplication(user: "bob", caller: caller)),
+            ("rejectApplication", .rejectApplication(user: "bob", caller: caller)),
+            ("invite", .invite(user: "bob", seatIndex: 3, timeoutSeconds: 30, extraInfo: "", caller: caller)),
+            ("cancelInvitation", .cancelInvitation(user: "bob", caller: caller)),
+            ("acceptInvitation", .acceptInvitation(inviter: "alice", caller: caller)),
+            ("rejectInvitation", .rejectInvitation(inviter: "alice", caller: caller)),
+            ("take", .take(seatIndex: 3, caller: caller)), ("leave", .leave(caller: caller)),
+            ("kickOff", .kickOff(user: "bob", caller: caller)),
+            ("moveAbort", .move(user: "bob", to: 4, policy: .abortWhenOccupied, caller: caller)),
+            ("moveForce", .move(user: "bob", to: 4, policy: .forceReplace, caller: caller)),
+            ("moveSwap", .move(user: "bob", to: 4, policy: .swapPosition, caller: caller)),
+            ("lock", .lock(seatIndex: 1, isLocked: true, caller: caller)), ("userGone", .userGone(user: "bob")),
+            ("confirmOccupants", .confirmOccupants), ("floor", .floor(user: "bob", ticket: Samples.ticket)),
+            (
+                "connection",
+                .connection(
+                    view: Samples.connection, battle: Samples.battle, revision: 6,
+                    events: [.coHostJoined(member: Samples.otherMember)])
+            ), ("noConnection", .connection(view: nil, battle: nil, revision: 7, events: [])),
+        ]
+        for (_, command) in commands {
+            switch command {
+            case .opened, .infoChanged, .ended, .apply, .cancelApplication, .acceptApplication, .rejectApplication,
+                .invite, .cancelInvitation, .acceptInvitation, .rejectInvitation, .take, .leave, .kickOff, .move, .lock,
+                .userGone, .confirmOccupants, .floor, .connection:
+                break  // A new command makes this switch incomplete: add it above.
+            }
+        }
+        try GoldenFile(name: "seat-inbox").check(
+            commands.map { ($0, SeatInput(Samples.key, $1)) }, free: ["metaData"])
+    }
+
+    @Test func `the connection machine's inputs keep their form`() throws {
+        let caller = Self.caller
+        let (live, other) = (Samples.live, Samples.other)
+        let commands: [(String, ConnectionCommand)] = [
+            ("opened", .opened(live: live, owner: Samples.alice, isVoice: false)), ("ended", .ended(live: live)),
+            ("userGone", .userGone(live: live, user: "alice")), ("confirmOwner", .confirmOwner(live: live)),
+            ("floor", .floor(live: live, user: "bob", ticket: Samples.ticket)),
+            (
+                "request",
+                .request(from: live, to: [other], timeoutSeconds: 10, extensionInfo: "x", caller: caller)
+            ), ("cancelRequest", .cancelRequest(from: live, to: [other], caller: caller)),
+            ("accept", .accept(live: other, inviter: live, caller: caller)),
+            ("reject", .reject(live: other, inviter: live, caller: caller)),
+            ("exit", .exit(live: live, caller: caller)),
+            (
+                "requestBattle",
+                .requestBattle(
+                    from: live, to: [other], durationSeconds: 120, needResponse: true, timeoutSeconds: 10,
+                    extensionInfo: "", caller: caller)
+            ), ("cancelBattle", .cancelBattle(battle: "b-6", live: live, to: [other], caller: caller)),
+            ("acceptBattle", .acceptBattle(battle: "b-6", live: other, caller: caller)),
+            ("rejectBattle", .rejectBattle(battle: "b-6", live: other, caller: caller)),
+            ("exitBattle", .exitBattle(battle: "b-6", live: live, caller: caller)),
+            (
+                "addScores",
+                .updateScores(
+                    battle: "b-6", operation: .accumulate,
+                    scores: [ScoreUpdate(live: live, score: 5), ScoreUpdate(live: other, score: -1)],
+                    caller: Samples.server)
+            ),
+            (
+                "overwriteScores",
+                .updateScores(
+                    battle: "b-6", operation: .overwrite, scores: [ScoreUpdate(live: live, score: 50)],
+                    caller: Samples.server)
+            ),
+        ]
+        for (_, command) in commands {
+            switch command {
+            case .opened, .ended, .userGone, .confirmOwner, .floor, .request, .cancelRequest, .accept, .reject, .exit,
+                .requestBattle, .cancelBattle, .acceptBattle, .rejectBattle, .exitBattle, .updateScores:
+                break  // A new command makes this switch incomplete: add it above.
+            }
+        }
+        try GoldenFile(name: "connection-inbox").check(commands.map { ($0, ConnectionInput(app: Samples.app, $1)) })
+    }
+}

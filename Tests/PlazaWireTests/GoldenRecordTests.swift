@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Testing
+
+/// The records of the public topics, and of the feed, notices and replies.
+@Suite struct GoldenRecordTests {
+    @Test func `rooms keep their form`() throws {
+        var ended = Samples.room
+        ended.ended = .endedByHost
+        var byServer = Samples.room
+        byServer.ended = .endedByServer
+        try GoldenFile(name: "rooms").check(
+            [("running", Samples.room), ("ended", ended), ("endedByServer", byServer)], free: ["metaData"])
+    }
+
+    @Test func `stages keep their form`() throws {
+        var running = Samples.stage
+        running.battle?.ended = nil
+        var left = Samples.stage
+        left.battle?.ended = .allMemberExit
+        try GoldenFile(name: "stages").check(
+            [("empty", Samples.emptyStage), ("running", running), ("timeOver", Samples.stage), ("allLeft", left)])
+    }
+
+    @Test func `counts keep their form`() throws {
+        var fresh = Samples.count
+        fresh.stale = false
+        try GoldenFile(name: "audience-counts").check([("fresh", fresh), ("stale", Samples.count)])
+        try GoldenFile(name: "audience-epochs").check(
+            [("epoch", PresenceEpochRecord(partition: 7, epoch: "1f-2"))])
+    }
+
+    @Test func `feed items keep their form, with the number last`() throws {
+        let contents = Self.contents
+        try GoldenFile(name: "room-feed").check(
+            contents.map { name, content in (name, FeedEntry(n: 12, at: Samples.at, content: content)) },
+            free: ["metaData", "extensionInfo", "set"])
+    }
+
+    @Test func `notices keep their form`() throws {
+        let to = UserKey(Samples.app, "alice")
+        try GoldenFile(name: "user-notices").check(
+            Self.notices.map { name, content in
+                let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
+                return (name, Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content))
+            })
+    }
+
+    @Test func `replies keep their form`() throws {
+        var cases = Self.results.map { name, result in
+            (name, Reply(to: Samples.caller, app: Samples.app, .success(result: result)))
+        }
+        cases.append(("failure", Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.error))))
+        for table in [Seen.Table.rooms, .stages] {
+            let seen = Seen(table, Samples.live, revision: 4)
+            cases.append(
+                (
+                    "seen-\(table.rawValue)",
+                    Reply(to: Samples.caller, app: Samples.app, .success(result: .done), seen: seen)
+                ))
+        }
+        try GoldenFile(name: "replies").check(cases, free: ["metaData", "values"])
+    }
+
+    static let events: [StageEvent] = [
+        .seatTaken(index: 2, user: Samples.bob), .seatLeft(index: 2, user: Samples.bob),
+        .userMoved(user: Samples.bob, from: 2, to: 3), .seatLocked(index: 1), .seatUnlocked(index: 1),
+        .coHostJoined(member: Samples.otherMember), .coHostLeft(member: Samples.otherMember),
+        .battleStarted(battle: "b-6"), .battleUserExited(battle: "b-6", live: Samples.other),
+        .battleScored(battle: "b-6"), .battleEnded(battle: "b-6", reason: .timeOver),
+    ]
+
+    static let contents: [(String, FeedContent)] = [
+        ("text", .text(sender: Samples.bob, text: "\"n\":5} \\ / 🎉\u{7}", extensionInfo: ["n": "5", "k": "v"])),
+        ("plainText", .text(sender: Samples.alice, text: "hello", extensionInfo: nil)),
+        ("custom", .custom(sender: Samples.alice, businessID: "gift", data: "{\"n\":5}")),
+        ("audienceJoined", .audienceJoined(user: Samples.bob)), ("audienceLeft", .audienceLeft(user: Samples.bob)),
+        ("infoChanged", .infoChanged(info: Samples.info)),
+        ("metadataChanged", .metadataChanged(set: ["n": "5"], removed: ["old"])), ("adminSet", .adminSet(user: "bob")),
+        ("adminRevoked", .adminRevoked(user: "bob")),
+        ("stage", .stage(record: Samples.stage, events: Self.events)), ("liveEnded", .liveEnded(reason: .endedByHost)),
+    ]
+
+    static let notices: [(String, NoticeContent)] = [
+        ("kickedOut", .kickedOut(reason: .byAdmin, by: "bob")),
+        ("kickedOutByServer", .kickedOut(reason: .byServer, by: "backend")),
+        (
+            "applicationReceived",
+            .applicationReceived(guest: Samples.bob, seatIndex: -1, expiresAt: Samples.later, extraInfo: "please")
+        ), ("applicationCancelled", .applicationCancelled(guest: Samples.bob)),
+        ("applicationProcessed", .applicationProcessed(guest: Samples.bob, by: Samples.alice, accepted: true)),
+        ("applicationTimedOut", .applicationTimedOut(guest: Samples.bob)),
+        ("invitationAnswered", .invitationAnswered(guest: Samples.bob, accepted: false)),
+        ("invitationNoResponse", .invitationNoResponse(guest: Samples.bob, reason: .timeout)),
+        (
+            "invitationReceived",
+            .invitationReceived(host: Samples.alice, seatIndex: 3, expiresAt: Samples.later, extraInfo: "")
+        ), ("invitationCancelled", .invitationCancelled(host: Samples.alice)),
+        ("invitationTimedOut", .invitationTimedOut(host: Samples.alice)),
+        ("applicationAnswered", .applicationAnswered(host: Samples.alice, accepted: true)),
+        ("applicationNoResponse", .applicationNoResponse(reason: .alreadySeated)),
+        ("kickedOffSeat", .kickedOffSeat(seatIndex: 3, by: Samples.alice)),
+        (
+            "coHostRequestReceived",
+            .coHostRequestReceived(inviter: Samples.member, expiresAt: Samples.later, extensionInfo: "x")
+        ), ("coHostRequestCancelled", .coHostRequestCancelled(inviter: Samples.member, invitee: Samples.other)),
+        ("coHostRequestAccepted", .coHostRequestAccepted(invitee: Samples.otherMember)),
+        ("coHostRequestRejected", .coHostRequestRejected(invitee: Samples.otherMember)),
+        ("coHostRequestTimedOut", .coHostRequestTimedOut(inviter: Samples.live, invitee: Samples.other)),
+        (
+            "battleRequestReceived",
+            .battleRequestReceived(
+                battle: "b-6", inviter: Samples.member, expiresAt: Samples.later, durationSeconds: 120,
+                extensionInfo: "")
+        ),
+        (
+            "battleRequestCancelled",
+            .battleRequestCancelled(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
+        ), ("battleRequestAccepted", .battleRequestAccepted(battle: "b-6", invitee: Samples.otherMember)),
+        ("battleRequestRejected", .battleRequestRejected(battle: "b-6", invitee: Samples.otherMember)),
+        (
+            "battleRequestTimedOut",
+            .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
+        ), ("battleNotStarted", .battleNotStarted(battle: "b-6")),
+    ]
+
+    static let results: [(String, CallResult)] = [
+        ("done", .done), ("live", .live(info: Samples.info, epoch: 77)),
+        ("joined", .joined(ticket: Samples.ticket, epoch: 77, confirmed: true)),
+        (
+            "audience",
+            .audience(
+                page: AudiencePage(
+                    members: [AudienceMember(user: Samples.bob, joinedAt: Samples.at)], cursor: "421/s-1", count: 3))
+        ), ("sent", .sent(position: Samples.position)),
+        ("coHost", .coHost(codes: [LiveCode(live: Samples.other, code: 0), LiveCode(live: "gone", code: 100_004)])),
+        (
+            "battleWaiting",
+            .battle(battle: "b-6", startTime: nil, endTime: nil, codes: [LiveCode(live: Samples.other, code: 0)])
+        ),
+        ("battle", .battle(battle: "b-6", startTime: Samples.at, endTime: Samples.later, codes: [])),
+        ("seat", .seat(index: 3)), ("noSeat", .seat(index: nil)),
+        ("scores", .scores(codes: [LiveCode(live: Samples.live, code: 0)])),
+        ("loggedIn", .loggedIn(session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3.17")),
+        ("resumed", .resumed(ticket: Samples.ticket, position: Samples.position, replayed: true)),
+        (
+            "lives",
+            .lives(
+                items: [LiveListEntry(info: Samples.info, audienceCount: 3, totalViewerCount: 8)], cursor: "g.1.1")
+        ),
+        (
+            "room",
+            .room(
+                details: LiveDetails(
+                    info: Samples.info, epoch: 77, audience: LiveCount(Samples.count), stage: Samples.stage))
+        ), ("count", .count(count: LiveCount(Samples.count))), ("stage", .stage(record: Samples.emptyStage)),
+        ("noStage", .stage(record: nil)), ("metadata", .metadata(values: ["lang": "en"])),
+    ]
+
+    /// Whoever adds a kind is sent here by the compiler, and adds it above.
+    private func everyKindIsAbove(
+        _ content: FeedContent, _ notice: NoticeContent, _ result: CallResult, _ e: StageEvent
+    ) {
+        switch content {
+        case .text, .custom, .audienceJoined, .audienceLeft, .infoChanged, .metadataChanged, .adminSet, .adminRevoked,
+            .stage, .liveEnded:
+            break
+        }
+        switch notice {
+        case .kickedOut, .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
+            .invitationAnswered, .invitationNoResponse, .invitationReceived, .invitationCancelled, .invitationTimedOut,
+            .applicationAnswered, .applicationNoResponse, .kickedOffSeat, .coHostRequestReceived,
+            .coHostRequestCancelled, .coHostRequestAccepted, .coHostRequestRejected, .coHostRequestTimedOut,
+            .battleRequestReceived, .battleRequestCancelled, .battleRequestAccepted, .battleRequestRejected,
+            .battleRequestTimedOut, .battleNotStarted:
+            break
+        }
+        switch result {
+        case .done, .live, .joined, .audience, .sent, .coHost, .battle, .seat, .scores, .loggedIn, .resumed, .lives,
+            .room, .count, .stage, .metadata:
+            break
+        }
+        switch e {
+        case .seatTaken, .seatLeft, .userMoved, .seatLocked, .seatUnlocked, .coHostJoined, .coHostLeft, .battleStarted,
+            .battleUserExited, .battleScored, .battleEnded:
+            break
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+/// Values that the golden files show, with every optional field set at least once.
+enum Samples {
+    static let app = AppID("demo")
+    static let live = LiveID("concert")
+    static let other = LiveID("duet")
+    static let key = LiveKey(Samples.app, Samples.live)
+    static let alice = UserInfo(userID: "alice", userName: "Alice", avatarURL: "https://example.org/a.png")
+    static let bob = UserInfo(userID: "bob", userName: "Bob \"the\" Ü 🎸\n")
+    static let at = Timestamp(milliseconds: 1_700_000_000_000)
+    static let later = Timestamp(milliseconds: 1_700_000_010_000)
+    static let ticket = Ticket(421)
+    static let position = FeedPosition(epoch: 77, number: 12)
+    static let caller = Caller(
+        user: Samples.alice, role: .user, request: RequestID(session: "s-1", counter: 9), replyTo: "gateway-1",
+        ticket: Samples.ticket)
+    static let server = Caller(
+        user: UserInfo(userID: "backend"), role: .server, request: RequestID(session: "h-1", counter: 1),
+        replyTo: "gateway-1")
+    static let info = LiveInfo(
+        liveID: Samples.live, liveName: "Concert", notice: "Tonight", isMessageDisable: false, isPublicVisible: true,
+        keepOwnerOnSeat: true, maxSeatCount: 9, seatMode: .apply, seatTemplate: 600, coverURL: "https://example.org/c",
+        backgroundURL: "https://example.org/b", categoryList: [1, 4], activityStatus: 2, isGiftEnabled: true,
+        metaData: ["lang": "en", "n": "5"], liveOwner: Samples.alice, createTime: Samples.at, admins: ["bob"])
+    static let everyChange = LiveChanges(
+        liveName: "Concert", notice: "", isMessageDisable: true, isPublicVisible: false, keepOwnerOnSeat: false,
+        maxSeatCount: 6, seatMode: .free, seatTemplate: 50, coverURL: "c", backgroundURL: "b", categoryList: [],
+        activityStatus: 1, isGiftEnabled: false)
+    static let member = ConnectionMember(live: Samples.live, host: Samples.alice, joinedAt: Samples.at)
+    static let otherMember = ConnectionMember(live: Samples.other, host: Samples.bob, joinedAt: Samples.later)
+    static let connection = ConnectionView(id: "c-5", members: [Samples.member, Samples.otherMember])
+    static let battle = BattleView(
+        id: "b-6", extensionInfo: "{\"prize\":1}", startTime: Samples.at, endTime: Samples.later,
+        sides: [
+            BattleSide(live: Samples.live, host: Samples.alice, score: 30),
+            BattleSide(live: Samples.other, host: Samples.bob, score: 12, hasLeft: true),
+        ], ended: .timeOver)
+    static let stage = StageRecord(
+        app: Samples.app, live: Samples.live, epoch: 77, revision: 5,
+        seats: [
+            Seat(
+                index: 0,
+                occupant: SeatUser(
+                    user: Samples.alice, role: .owner, live: Samples.live, isMicrophoneOn: true, isCameraOn: true)),
+            Seat(index: 1, isLocked: true),
+            Seat(
+                index: 2,
+                occupant: SeatUser(
+                    user: Samples.bob, role: .generalUser, live: Samples.live, allowOpenMicrophone: false,
+                    allowOpenCamera: false)),
+        ], connection: Samples.connection, battle: Samples.battle)
+    static let emptyStage = StageRecord(app: Samples.app, live: Samples.live, epoch: 77, revision: 1, seats: [])
+    static let count = CountRecord(
+        app: Samples.app, live: Samples.live, epoch: 77, count: 3, totalViewers: 8, stale: true, at: Samples.at)
+    static let room = RoomRecord(app: Samples.app, info: Samples.info, epoch: 77, revision: 4)
+    static let error = ReplyError(.overloaded, "16 calls are open already", retryAfter: 200)
+}
