@@ -135,7 +135,7 @@ let testTargets: [Target] = [
     tests(
         "GatewayTests",
         ["Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "WebSocket", "EventLoop", "Tokens", "TestSupport"]),
-    tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire"]),
+    tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit"]),
     tests(
         "ClusterTests",
         ["ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens", "TestSupport"]),

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import LivePlazaKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// A client's core with what it did, and the server's side of a talk.
+struct ClientRig {
+    var core: ClientCore
+    var actions: [ClientCore.Action] = []
+    var now: Int64 = 1000
+
+    struct Call: Decodable, Equatable {
+        var id: Int64
+        var method: String
+    }
+    /// A connected client sent no login.
+    struct NoLogin: Error {}
+    private struct Login: Decodable {
+        var params: LoginParams
+    }
+
+    static func options(_ change: (inout ClientCore.Options) -> Void = { _ in }) -> ClientCore.Options {
+        var options = ClientCore.Options(token: "t", session: "phone", name: "Alice", avatarURL: "a")
+        change(&options)
+        return options
+    }
+
+    init(_ options: ClientCore.Options = ClientRig.options(), seed: UInt64 = 1) {
+        self.core = ClientCore(options, seed: seed)
+    }
+
+    /// A client that is connected and logged in.
+    static func open(_ options: ClientCore.Options = ClientRig.options(), seed: UInt64 = 1) -> ClientRig {
+        var rig = ClientRig(options, seed: seed)
+        rig.core.start(into: &rig.actions)
+        rig.logIn()
+        _ = rig.take()
+        return rig
+    }
+
+    /// What was done since the last time.
+    mutating func take() -> [ClientCore.Action] {
+        defer { self.actions = [] }
+        return self.actions
+    }
+
+    /// The calls that were sent since the last time; everything else is let go.
+    mutating func sent() -> [Call] {
+        self.take().compactMap { action in
+            guard case .send(let bytes) = action else { return nil }
+            return try? Wire.decode(Call.self, from: bytes)
+        }
+    }
+
+    /// Connects, and gives the login that it sends.
+    mutating func connect() throws -> (call: Call, params: LoginParams) {
+        _ = self.take()
+        self.core.connected(at: self.now, into: &self.actions)
+        guard case .send(let bytes)? = self.actions.first, let call = try? Wire.decode(Call.self, from: bytes),
+            let login = try? Wire.decode(Login.self, from: bytes)
+        else { throw NoLogin() }
+        _ = self.take()
+        return (call, login.params)
+    }
+
+    mutating func logIn(notices: String = "0.0") {
+        guard let login = try? self.connect() else {
+            Issue.record("no login was sent")
+            return
+        }
+        self.reply(
+            login.call.id,
+            .success(
+                result: .loggedIn(
+                    session: "phone", user: UserInfo(userID: "alice"), gateway: "g", notices: notices)))
+    }
+
+    mutating func receive(_ frame: ServerFrame) {
+        self.core.received(Wire.encode(frame), at: self.now, into: &self.actions)
+    }
+
+    mutating func reply(_ id: Int64, _ outcome: Outcome) { self.receive(.reply(id: id, outcome)) }
+
+    mutating func call(_ method: String = "ping", _ params: String = "{}", live: LiveID? = nil) -> Int64 {
+        self.core.call(method, params: Array(params.utf8), live: live, at: self.now, into: &self.actions)
+    }
+
+    /// Joins `live`.
+    mutating func join(_ live: LiveID = "concert", ticket: Int64 = 5, epoch: Int64 = 77) {
+        let id = self.call("live.join", #"{"live":"concert"}"#, live: live)
+        self.reply(id, .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true)))
+        _ = self.take()
+    }
+
+    /// Items of the feed come.
+    mutating func feed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77) -> FeedTracker.Verdict? {
+        guard let scan = FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch)) else { return nil }
+        return self.core.feedReceived(scan)
+    }
+
+    /// Loses the connection, and waits until it connects again.
+    mutating func lose(code: UInt16 = 1006) {
+        self.core.disconnected(code: code, at: self.now, into: &self.actions)
+        if case .waiting(let until) = self.core.state { self.now = until }
+        self.core.tick(at: self.now, into: &self.actions)
+    }
+}
+
+/// Feed frames.
+enum FeedSamples {
+    static func frame(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77) -> ServerFrame {
+        let items = numbers.map {
+            FeedEntry(n: $0, at: .init(milliseconds: 1), content: .adminSet(user: "bob"))
+        }
+        return .feed(live: "concert", epoch: epoch, items: items, token: "\(epoch).\(numbers.upperBound)")
+    }
+
+    /// A frame that only tells where the feed stands.
+    static func empty(at number: Int64, epoch: Int64 = 77) -> ServerFrame {
+        .feed(live: "concert", epoch: epoch, items: [], token: "\(epoch).\(number)")
+    }
+
+    static func scan(_ frame: ServerFrame) -> FeedScan? { FeedScan(Wire.encode(frame).span) }
+    static func scan(_ bytes: [UInt8]) -> FeedScan? { FeedScan(bytes.span) }
+    static func isFeed(_ bytes: [UInt8]) -> Bool { FeedScan.isFeed(bytes.span) }
+}
