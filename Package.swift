@@ -134,7 +134,10 @@ let testTargets: [Target] = [
         ]),
     tests(
         "GatewayTests",
-        ["Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "WebSocket", "EventLoop", "Tokens", "TestSupport"]),
+        [
+            "Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "Observability", "WebSocket",
+            "EventLoop", "HTTPServer", "Tokens", "TestSupport",
+        ]),
     tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit"]),
     tests(
         "ClusterTests",

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import CoreKit
+import Gateway
+import GatewayCore
+import Glibc
+import HTTPServer
+import PlazaModel
+import PlazaWire
+import Testing
+import Tokens
+
+@testable import Gateway
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct GatewayAPITests {
+    private struct Answer {
+        var status: Int
+        var head: String
+        var body: String
+    }
+
+    private struct Served {
+        let cluster: FakeCluster
+        let server: WebServer
+
+        init() throws {
+            self.cluster = try FakeCluster()
+            self.server = try WebServer(
+                port: 0, failureBody: GatewayAPI.failureBody, handler: GatewayAPI(self.cluster.gateway).handler)
+        }
+
+        func ask(
+            _ method: String, _ path: String, _ body: String = "",
+            token: String? = FakeCluster.Tokens.token("shop", role: .server),
+            headers: [String] = []
+        ) throws -> Answer {
+            let socket = try WireClient.connect(self.server.port)
+            defer { close(socket) }
+            var head =
+                "\(method) \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n"
+            if let token { head += "Authorization: Bearer \(token)\r\n" }
+            for header in headers { head += header + "\r\n" }
+            let bytes = Array((head + "\r\n" + body).utf8)
+            _ = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
+            var answer: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = unsafe recv(socket, &buffer, buffer.count, 0)
+                if count <= 0 { break }
+                answer += buffer[..<count]
+            }
+            let text = String(decoding: answer, as: UTF8.self)
+            let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+            return Answer(
+                status: Int(text.dropFirst(9).prefix(3)) ?? 0, head: String(parts.first ?? ""),
+                body: parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+
+    @Test func `reads are answered from memory`() throws {
+        let served = try Served()
+        served.cluster.create("a")
+        served.cluster.create("b")
+        served.cluster.gateway.refresh()
+        let page = try served.ask("GET", "/v1/lives?count=1")
+        #expect(page.status == 200)
+        #expect(page.body.contains("\"liveID\":\"a\"") && !page.body.contains("\"liveID\":\"b\""))
+        #expect(page.body.contains("\"cursor\":\"gateway-1."))
+        #expect(try served.ask("GET", "/v1/lives/a").body.contains("\"room\""))
+        #expect(try served.ask("GET", "/v1/lives/a/stage").body == "{\"result\":{\"stage\":{}}}")
+        #expect(try served.ask("GET", "/v1/lives/a/count").status == 200)
+        #expect(
+            try served.ask("GET", "/v1/lives/a/metadata?key=x").body == "{\"result\":{\"metadata\":{\"values\":{}}}}")
+        #expect(try served.ask("GET", "/v1/lives/nowhere").status == 404)
+        #expect(try served.ask("GET", "/v1/lives?count=x").status == 400)
+        #expect(try served.ask("GET", "/v1/lives?count=51").status == 400)
+        #expect(try served.ask("GET", "/v1/lives?cursor=old").status == 410)
+        #expect(try served.ask("GET", "/v1/nothing").status == 404)
+        #expect(try served.ask("PUT", "/v1/lives").status == 405)
+    }
+
+    @Test func `I17 nothing is reachable without a valid token`() throws {
+        let served = try Served()
+        for (method, path) in [
+            ("GET", "/v1/lives"), ("POST", "/v1/lives"), ("GET", "/v1/lives/a"), ("POST", "/v1/call/live.list"),
+        ] {
+            for token in [nil, "", "x.y.z", FakeCluster.Tokens.token("shop", secondsFromNow: -5)] {
+                let answer = try served.ask(method, path, token: token)
+                #expect(answer.status == 401)
+                #expect(answer.head.contains("WWW-Authenticate: Bearer"))
+            }
+        }
+        served.cluster.create("a")
+        let foreign = try served.ask("GET", "/v1/lives/a", token: FakeCluster.Tokens.token("shop", app: "other"))
+        #expect(foreign.status == 404)
+    }
+
+    @Test func `an app's server creates for a user, and sends into a live without being in it`() throws {
+        let served = try Served()
+        let made = try served.ask("POST", "/v1/lives", "{\"live\":\"a\",\"owner\":\"anna\"}")
+        #expect(made.status == 201)
+        #expect(made.body.contains("\"userID\":\"anna\""))
+        #expect(try served.ask("POST", "/v1/lives", "{\"live\":\"b\"}").status == 400, "a server names the owner")
+        let sent = try served.ask("POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}")
+        #expect(sent.status == 200 && sent.body.contains("\"number\":1"))
+        let called = try served.ask("POST", "/v1/call/barrage.sendText", "{\"live\":\"a\",\"text\":\"hi\"}")
+        #expect(called.status == 200 && called.body.contains("\"number\":2"))
+        let user = try served.ask(
+            "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", token: FakeCluster.Tokens.token("bob"))
+        #expect(user.status == 409 && user.body.contains("notInRoom"), "a user is in no room over HTTP")
+        #expect(try served.ask("POST", "/v1/call/live.join", "{\"live\":\"a\"}").status == 404)
+        #expect(try served.ask("POST", "/v1/lives", "no json").status == 400)
+        #expect(try served.ask("POST", "/v1/lives", "{\"live\":}").status == 400)
+    }
+
+    @Test func `I15 a request with the same key is the same request`() throws {
+        let served = try Served()
+        let key = ["Idempotency-Key: order-7"]
+        served.cluster.create("a")
+        let first = try served.ask("POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", headers: key)
+        let again = try served.ask("POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", headers: key)
+        #expect(first.body == again.body)
+        #expect(served.cluster.state.withLock { $0.lastNumber[FakeCluster.key("a")] } == 1)
+        let other = try served.ask(
+            "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}",
+            token: FakeCluster.Tokens.token("else", role: .server), headers: key)
+        #expect(other.body != first.body, "the key is bound to who uses it")
+        let long = "Idempotency-Key: " + String(repeating: "k", count: 129)
+        #expect(try served.ask("POST", "/v1/lives", "{\"live\":\"x\"}", headers: [long]).status == 400)
+    }
+
+    @Test func `I16 overload and an absent broker are 503 with a time to come back`() throws {
+        let served = try Served()
+        for refusal in [SinkRefusal.full, .unavailable] {
+            served.cluster.state.withLock { $0.refusal = refusal }
+            let answer = try served.ask("POST", "/v1/lives", "{\"live\":\"a\",\"owner\":\"anna\"}")
+            #expect(answer.status == 503)
+            #expect(answer.head.contains("Retry-After: 1"))
+        }
+    }
+}
