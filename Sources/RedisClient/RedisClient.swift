@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A connection to one Redis, for one thread: pipelined, bounded, and back by itself after a loss.
 ///
-/// All calls block that thread, never longer than one time-out for connecting and one for the whole pipeline. A lost
-/// connection is not tried again before its time, so that a thread with other work is not held up while Redis is away.
+/// All calls block that thread, never longer than one time-out for connecting, and for a pipeline one while nothing
+/// moves and four in all. A lost connection is not tried again before its time, so that a thread with other work is not
+/// held up while Redis is away.
 package final class RedisClient {
     /// Where the server is, and the limits.
     package struct Settings: Sendable {
@@ -10,7 +11,7 @@ package final class RedisClient {
         package var port: Int
         /// The password, if there is one.
         package var password: String?
-        /// Bounds the connect, and a pipeline from its first byte to its last answer.
+        /// Bounds the connect, and the wait for a pipeline to go on; a quarter of what a pipeline may take in all.
         package var timeoutMilliseconds = 1000
         /// Commands in one pipeline.
         package var pipelineLimit = 100_000

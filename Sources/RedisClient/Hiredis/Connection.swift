@@ -4,8 +4,8 @@ internal import Glibc
 
 /// One connection: hiredis connects and reads the protocol, the bytes go by plain system calls.
 ///
-/// hiredis's own writing raises SIGPIPE when the peer has gone, and its timeouts start anew with each read; here a
-/// pipeline has one deadline, whatever comes how slowly. It belongs to one thread.
+/// hiredis's own writing raises SIGPIPE when the peer has gone, and its time-outs start anew with each read without
+/// end; here a pipeline whose answers drip has an end too. It belongs to one thread.
 @safe final class Connection {
     private let context: UnsafeMutablePointer<redisContext>
     private var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -35,8 +35,8 @@ internal import Glibc
     func exchange(
         _ commands: [RedisCommand], milliseconds: Int, maximumBytes: Int
     ) throws(RedisError) -> [RedisReply] {
-        let deadline = Self.now() + Int64(milliseconds)
-        try self.send(RedisCommand.encode(commands), until: deadline)
+        var clock = PipelineClock(milliseconds: Int64(milliseconds), now: Self.now())
+        try self.send(RedisCommand.encode(commands), &clock)
         var replies: [RedisReply] = []
         replies.reserveCapacity(commands.count)
         var received = 0
@@ -44,14 +44,14 @@ internal import Glibc
             if let reply = try self.nextReply() {
                 replies.append(reply)
             } else {
-                received += try self.receive(until: deadline)
+                received += try self.receive(&clock)
                 if received > maximumBytes { throw .replyTooLarge(received) }
             }
         }
         return replies
     }
 
-    private func send(_ bytes: [UInt8], until deadline: Int64) throws(RedisError) {
+    private func send(_ bytes: [UInt8], _ clock: inout PipelineClock) throws(RedisError) {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -61,8 +61,9 @@ internal import Glibc
             }
             if count > 0 {
                 sent += count
+                clock.moved(at: Self.now())
             } else if errno == EAGAIN {
-                try self.wait(for: POLLOUT, until: deadline)
+                try self.wait(for: POLLOUT, clock)
             } else if errno != EINTR {
                 throw .disconnected("errno \(errno)")
             }
@@ -70,7 +71,7 @@ internal import Glibc
     }
 
     /// Reads what has come, waiting for it, and gives it to hiredis's reader.
-    private func receive(until deadline: Int64) throws(RedisError) -> Int {
+    private func receive(_ clock: inout PipelineClock) throws(RedisError) -> Int {
         while true {
             let count = unsafe recv(self.descriptor, &self.chunk, self.chunk.count, Int32(MSG_DONTWAIT))
             if count > 0 {
@@ -79,19 +80,20 @@ internal import Glibc
                         self.context.pointee.reader, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count)
                 }
                 guard code == REDIS_OK else { throw .protocolViolation(self.readerError) }
+                clock.moved(at: Self.now())
                 return count
             }
             if count == 0 { throw .disconnected("closed by Redis") }
             if errno == EAGAIN {
-                try self.wait(for: POLLIN, until: deadline)
+                try self.wait(for: POLLIN, clock)
             } else if errno != EINTR {
                 throw .disconnected("errno \(errno)")
             }
         }
     }
 
-    private func wait(for event: Int32, until deadline: Int64) throws(RedisError) {
-        let left = deadline - Self.now()
+    private func wait(for event: Int32, _ clock: PipelineClock) throws(RedisError) {
+        let left = clock.left(at: Self.now())
         guard left > 0 else { throw .timedOut }
         var entry = pollfd(fd: self.descriptor, events: Int16(event), revents: 0)
         // Whatever it says, the call that waited finds out more.
@@ -143,4 +145,23 @@ internal import Glibc
         guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
+}
+
+/// How long a pipeline may still take: one time-out without a byte in either direction, four in all.
+struct PipelineClock {
+    private let milliseconds: Int64
+    private let end: Int64
+    private var idleEnd: Int64
+
+    init(milliseconds: Int64, now: Int64) {
+        self.milliseconds = milliseconds
+        self.end = now + 4 * milliseconds
+        self.idleEnd = now + milliseconds
+    }
+
+    /// Some bytes went or came.
+    mutating func moved(at now: Int64) { self.idleEnd = now + self.milliseconds }
+
+    /// Milliseconds until it is over.
+    func left(at now: Int64) -> Int64 { min(self.end, self.idleEnd) - now }
 }
