@@ -71,7 +71,10 @@ package final class LiveRedis: Sendable {
     }
 
     /// Lines are signals for the server; the end of them is its end.
+    ///
+    /// When the parent dies while the server is stopped, the kernel hangs up on the orphaned group: not on this shell.
     private static let script = """
+        trap '' HUP
         "$@" </dev/null >/dev/null 2>&1 &
         server=$!
         while read -r signal; do kill -"$signal" $server; done
