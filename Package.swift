@@ -141,7 +141,10 @@ let testTargets: [Target] = [
     tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit"]),
     tests(
         "ClusterTests",
-        ["ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens", "TestSupport"]),
+        [
+            "ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens", "Concurrency",
+            "TestSupport",
+        ]),
 ]
 
 let package = Package(

@@ -27,6 +27,20 @@ enum LoadMessage {
         }
     }
 
+    /// Whether a frame has a tip that somebody left; no text of ours holds these bytes.
+    static func mentionsLeave(_ text: Span<UInt8>) -> Bool {
+        var index = 0
+        while index + Self.leave.count <= text.count {
+            var length = 0
+            while length < Self.leave.count, text[index + length] == Self.leave[length] { length += 1 }
+            if length == Self.leave.count { return true }
+            index += 1
+        }
+        return false
+    }
+
+    private static let leave = Array("\"audienceLeft\"".utf8)
+
     private static func number(_ text: Span<UInt8>, _ index: inout Int, until end: UInt8) -> Int64? {
         var value: Int64 = 0
         let first = index

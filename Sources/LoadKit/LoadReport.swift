@@ -45,6 +45,8 @@ package struct LoadReport: Codable, Sendable {
     /// Messages whose reply named another place than they have in the feed.
     package var misplaced: Int
     package var reconnects: Int
+    /// Tips that said of a viewer that it left, while none did.
+    package var leaveTips: Int
     /// The longest time in which no viewer of some room got anything while messages were due, in milliseconds.
     package var longestPause: Double
     /// Rooms or viewers that could not be set up.

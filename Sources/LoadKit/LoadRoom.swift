@@ -8,6 +8,8 @@ final class LoadRoom {
     let live: LiveID
     let owner: PlazaConnection
     var viewers: [LoadViewer] = []
+    /// The owner logs in again after each loss, and opens its live once.
+    var isAskedFor = false
     /// When message number 0 is due, in microseconds of the run's clock.
     var start: Int64 = 0
     var nextSequence = 0

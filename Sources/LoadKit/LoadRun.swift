@@ -28,6 +28,7 @@ final class LoadRun {
     private var deliveries = Histogram()
     private var acknowledgements = Histogram()
     private var delivered = 0
+    private var leaveTips = 0
     private var stage = LoadProgress.Stage.opening
     private var stageBegan: Int64
     private var lastProgress: Int64 = 0
@@ -192,12 +193,16 @@ extension LoadRun: PlazaConnectionDelegate {
         switch event {
         case .loggedIn:
             if let room = self.roomOf[ObjectIdentifier(connection)] {
+                guard !room.isAskedFor else { return }
+                room.isAskedFor = true
                 let params = Array("{\"live\":\"\(room.live.text)\",\"liveName\":\"load\"}".utf8)
                 connection.call("live.create", params: params, live: room.live)
             } else if let viewer = self.viewerOf[ObjectIdentifier(connection)], !viewer.hasEntered {
                 let live = viewer.room.live
                 connection.call("live.join", params: Array("{\"live\":\"\(live.text)\"}".utf8), live: live)
             }
+        case .resumed(let live, replayed: false):
+            self.failures.append("a viewer of \(live) could not resume where it was")
         case .lost(let live, let error): self.failures.append("lost \(live): \(error.code.name) \(error.message)")
         case .ended(let code):
             if self.stage != .ending { self.failures.append("a client was ended with code \(code)") }
@@ -257,6 +262,7 @@ extension LoadRun: PlazaConnectionDelegate {
             self.deliveries.record(Int(now - due))
             if isChecker { sequences.append(sequence) }
         }
+        if isChecker, LoadMessage.mentionsLeave(text) { self.leaveTips += 1 }
         // Where every item of the frame is a message of ours, the places are known; frames with tips among them are
         // checked by their numbers alone.
         if isChecker, skip == 0, sequences.count == scan.count {
@@ -295,7 +301,7 @@ extension LoadRun {
             published: self.sent, admitted: self.rooms.reduce(0) { $0 + $1.admitted }, refused: refused,
             dropped: self.rooms.reduce(0) { $0 + $1.dropped },
             unanswered: self.rooms.reduce(0) { $0 + $1.open.count },
-            misplaced: self.rooms.reduce(0) { $0 + $1.misplaced }, reconnects: reconnects,
+            misplaced: self.rooms.reduce(0) { $0 + $1.misplaced }, reconnects: reconnects, leaveTips: self.leaveTips,
             longestPause: Double(self.rooms.map(\.longestPause).max() ?? 0) / 1000, failures: self.failures)
     }
 }

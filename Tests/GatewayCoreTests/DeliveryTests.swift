@@ -126,12 +126,23 @@ import Testing
         #expect(health.isThere)
         health.lost(at: 1000)
         health.lost(at: 1400)
-        #expect(health.admits(at: 1499) == false)
         #expect(health.admits(at: 1500) == true)
-        #expect(health.admits(at: 1501) == false)
-        #expect(health.admits(at: 2000) == true)
+        #expect(health.admits(at: 2499) == true)
+        #expect(health.admits(at: 2500) == true)
+        #expect(health.admits(at: 2501) == false)
+        #expect(health.admits(at: 2999) == false)
+        #expect(health.admits(at: 3000) == true)
+        #expect(health.admits(at: 3001) == false)
         health.delivered()
-        #expect(health.admits(at: 2001) == true)
+        #expect(health.admits(at: 3002) == true)
+    }
+
+    @Test func `a connection that is lost and back in a moment refuses nobody`() {
+        var health = BrokerHealth()
+        health.lost(at: 1000)
+        for time in 60_000..<60_100 { #expect(health.admits(at: Timestamp(milliseconds: Int64(time))) == true) }
+        health.delivered()
+        #expect(health.isThere)
     }
 
     @Test func `notices resume by id, are kept for 60 s, and are not told twice`() {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import Foundation
+import LivePlazaKit
+import LoadKit
+import TestSupport
+import Testing
+
+/// Every service is killed, or put to sleep, while load runs on a real Kafka (design, section 7).
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct KillTests {
+    /// The bound of the design; measured from the kill to the answer of a call that was waiting.
+    static let boundMilliseconds = 3000.0
+
+    @Test(.timeLimit(.minutes(6)))
+    func `I8 I15 each service is killed under load and restarted: nothing acknowledged is lost, repeated or reordered`()
+        async throws
+    {
+        var options = LiveCluster.options(realKafka: 1)
+        options.restartsWhatDies = true
+        options.feedBudget = 60
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            for kind in ServiceKind.allCases {
+                try await Self.killUnderLoad(harness, kind, "\(kind.rawValue)-1", "killed, restarted")
+                try await cluster.waitUntilReady(within: .seconds(30))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(6)))
+    func `I8 I15 each service is killed under load and a second instance takes over`() async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.feedBudget = 60
+        for kind in ServiceKind.allCases { options.scale[kind] = 2 }
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            for kind in ServiceKind.allCases {
+                try await Self.killUnderLoad(harness, kind, "\(kind.rawValue)-1", "killed, a second takes over")
+                try await cluster.restart("\(kind.rawValue)-1")
+                try await cluster.waitUntilReady(within: .seconds(30))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(6)))
+    func
+        `I4 I8 fan-out and presence sleep for 8 s and wake: nothing is lost or repeated, and nobody is said to have left`()
+        async throws
+    {
+        var options = LiveCluster.options(realKafka: 1)
+        options.feedBudget = 60
+        options.scale[.barrageFanout] = 2
+        options.scale[.audiencePresence] = 2
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            for kind in [ServiceKind.barrageFanout, .audiencePresence] {
+                let name = "\(kind.rawValue)-1"
+                let report = try await harness.load(seconds: 18) {
+                    try cluster.signal(name, SIGSTOP)
+                    try await Task.sleep(for: .seconds(8))
+                    try cluster.signal(name, SIGCONT)
+                }
+                Self.expectClean(report, "\(name) slept 8 s")
+                #expect(report.leaveTips == 0, "\(name): \(report.leaveTips) viewers were said to have left")
+                try await cluster.waitUntilReady(within: .seconds(30))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func `an instance of every service is added and removed under load without loss`() async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.feedBudget = 60
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let report = try await harness.load(seconds: 25) {
+                let added = try ServiceKind.allCases.map { try cluster.add($0) }
+                try await cluster.waitUntilReady(within: .seconds(30))
+                for name in added { try await cluster.remove(name) }
+            }
+            Self.expectClean(report, "instances added and removed")
+        }
+    }
+
+    /// Kills `name` two seconds into a load, with a probe of its service beside it.
+    static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ what: String)
+        async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let probe = try await ServiceProbe(harness, kind, on: hub)
+        let isGoing = Locked(true)
+        async let longest = probe.run { isGoing.withLock { $0 } }
+        let report = try await harness.load { try await harness.cluster.kill(name) }
+        isGoing.withLock { $0 = false }
+        let away = try await longest
+        print("\(name) \(what): away \(Int(away)) ms, longest pause of a feed \(Int(report.longestPause)) ms")
+        Self.expectClean(report, "\(name) \(what)")
+        #expect(away <= Self.boundMilliseconds, "\(name) \(what): away for \(Int(away)) ms")
+    }
+
+    static func expectClean(_ report: LoadReport, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(report.isClean, "\(what): \(report)", sourceLocation: sourceLocation)
+        #expect(
+            report.unanswered == 0, "\(what): \(report.unanswered) without an answer", sourceLocation: sourceLocation)
+        #expect(report.refused.isEmpty, "\(what): \(report.refused)", sourceLocation: sourceLocation)
+        #expect(report.admitted > 0, "\(what): nothing was admitted", sourceLocation: sourceLocation)
+    }
+}
