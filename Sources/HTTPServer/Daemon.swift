@@ -11,7 +11,7 @@ internal import Glibc
 
     /// Starts the thread.
     ///
-    /// - Parameter socket: bound and listening; it stays the caller's, to be closed after `stop`.
+    /// The socket is bound and listening; it stays the caller's, to be closed after `stop`.
     init(core: ServerCore, socket: Int32) throws(HTTPServerError) {
         let context = unsafe Unmanaged.passRetained(core)
         let limits = core.limits

@@ -10,7 +10,9 @@ package struct HTTPLimits: Sendable, Equatable {
     package var connections = 1_000
     /// Bytes of a body; beyond, 413.
     package var bodyBytes = 1 << 20
-    /// Headers and query items of a request; beyond, 431 or 400. Their bytes have `connectionBytes`.
+    /// Headers and query items of a request; beyond, 431.
+    ///
+    /// Their bytes have `connectionBytes`.
     package var fields = 100
     /// Memory of a connection for request line and headers; beyond, 414 or 431.
     package var connectionBytes = 16 << 10

@@ -94,6 +94,7 @@ extension Router where Route == HTTPHandler {
     /// The handler that serves all routes and answers what has none.
     ///
     /// - Parameter body: makes the bodies of the answers 404 and 405.
+    /// - Returns: a handler for `WebServer`.
     package func handler(failureBody body: @escaping HTTPFailure.Body = HTTPFailure.standardBody) -> HTTPHandler {
         { request, responder in
             switch self.match(request.method, request.segments) {

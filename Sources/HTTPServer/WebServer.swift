@@ -22,6 +22,7 @@ package final class WebServer: Sendable {
     ///   - limits: how much it takes.
     ///   - failureBody: makes the bodies of answers that no handler gave.
     ///   - handler: serves each request; see `Router.handler`.
+    /// - Throws: `portInUse`, `badAddress`, or what the system refused.
     package init(
         host: String = "127.0.0.1", port: UInt16, limits: HTTPLimits = HTTPLimits(),
         failureBody: @escaping HTTPFailure.Body = HTTPFailure.standardBody, handler: @escaping HTTPHandler

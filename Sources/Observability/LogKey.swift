@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The key of a value in a log line; dotted, and a constant. Other modules add theirs in an extension.
+/// The key of a value in a log line; dotted, and a constant.
+///
+/// Other modules add theirs in an extension.
 package struct LogKey: Sendable, Hashable {
     /// The key as written.
     package let name: String

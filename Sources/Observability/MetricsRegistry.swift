@@ -38,7 +38,7 @@ package final class MetricsRegistry: Sendable {
 
     /// Exports what `read` gives whenever the metrics are asked for; a later call with the same labels replaces it.
     ///
-    /// - Parameter read: called on the thread that serves the metrics, without a lock of ours held.
+    /// `read` is called on the thread that serves the metrics, without a lock of ours held.
     package func observe(
         _ name: String, help: String, kind: MetricKind = .gauge, labels: [String: String] = [:],
         read: @escaping @Sendable () -> Double

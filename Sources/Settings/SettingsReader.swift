@@ -56,6 +56,7 @@ package struct SettingsReader {
     ///   - placeholder: what stands for the value in the help text.
     ///   - isSecret: keeps the value out of `effective` and out of error texts.
     ///   - help: what it sets, in a sentence.
+    /// - Returns: the value that holds; an empty text when there is none, which `finish()` then says.
     package mutating func string(
         _ name: String, default standard: String? = nil, env variable: String? = nil,
         placeholder: String = "TEXT", isSecret: Bool = false, help: String

@@ -47,7 +47,9 @@ package final class LiveRedis: Sendable {
         try self.start()
     }
 
-    /// Stops it with SIGSTOP: connections stay and nothing is answered. It has stopped within a moment, not at once.
+    /// Stops it with SIGSTOP: connections stay and nothing is answered.
+    ///
+    /// It has stopped within a moment, not at once.
     package func pause() { self.run.withLock { $0 }?.write("STOP") }
 
     /// Lets it go on after `pause`.

@@ -20,7 +20,10 @@ package struct AppKey: Sendable {
 
     /// A secret for HS256.
     ///
-    /// - Parameter secret: at least 32 bytes, as RFC 7518 asks.
+    /// - Parameters:
+    ///   - kid: its name.
+    ///   - secret: at least 32 bytes, as RFC 7518 asks.
+    /// - Throws: `badKey`.
     package init(kid: String, secret: [UInt8]) throws(KeyringError) {
         try Self.check(kid)
         guard (32...1_024).contains(secret.count) else {
@@ -35,9 +38,11 @@ package struct AppKey: Sendable {
     /// A key on P-256 for ES256.
     ///
     /// - Parameters:
+    ///   - kid: its name.
     ///   - x: the public point's first coordinate, 32 bytes.
     ///   - y: the public point's second coordinate, 32 bytes.
     ///   - secret: the secret number, 32 bytes, if it is to sign.
+    /// - Throws: `badKey`, also when the point is not on the curve.
     package init(kid: String, x: [UInt8], y: [UInt8], secret: [UInt8]?) throws(KeyringError) {
         try Self.check(kid)
         guard x.count == 32, y.count == 32, secret?.count ?? 32 == 32 else {

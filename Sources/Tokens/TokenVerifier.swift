@@ -19,6 +19,8 @@ package struct TokenVerifier: Sendable {
     ///   - token: a JWT in compact form.
     ///   - now: the time in seconds since 1970.
     ///   - app: the only app whose tokens are accepted, if there is one.
+    /// - Returns: claims within their limits.
+    /// - Throws: why the token is refused.
     package func verify(_ token: String, now: Int64, app: String? = nil) throws(TokenError) -> TokenClaims {
         guard token.utf8.count <= Self.maximumBytes else { throw .malformed }
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -66,6 +68,8 @@ package enum TokenSigner {
     ///   - claims: within their limits.
     ///   - key: one that can sign.
     ///   - issued: the time in seconds since 1970, told as `iat`, if wanted.
+    /// - Returns: a JWT in compact form.
+    /// - Throws: `badClaims` or `cannotSign`.
     package static func sign(
         _ claims: TokenClaims, with key: AppKey, issued: Int64? = nil
     ) throws(TokenError) -> String {
