@@ -77,6 +77,7 @@ package final class GatewayService: ServiceComponent {
             for reader in readers { _ = reader.join(seconds: 1) }
             writer.close(milliseconds: 200)
         }
+        try writer.warmUp()
         // Nobody is let in before the tables are there, or clients would be told that their lives do not exist.
         while filled.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
             if self.state.withLock({ $0.isStopping }) { return }

@@ -2,6 +2,7 @@
 internal import Concurrency
 package import KafkaClient
 internal import Observability
+internal import PlazaModel
 package import PlazaWire
 internal import ServiceShell
 
@@ -16,8 +17,8 @@ package final class InboxWriter: RecordSink {
     /// A producer that tells `gateway` of records that are lost.
     package init(_ gateway: Gateway, kafka: KafkaSettings) throws(KafkaError) {
         var settings = kafka
-        // Nobody waits for a call longer than its deadline.
-        settings.overrides["message.timeout.ms"] = "10000"
+        // Nobody waits longer for a call's answer; who asks hears early that the broker is away.
+        settings.overrides["message.timeout.ms"] = "5000"
         settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerLost() } }
         self.partitions = gateway.settings.partitions
         self.producer = try KafkaProducer(settings, queueLimit: Self.queueLimit) { [weak gateway] delivery in
@@ -26,6 +27,15 @@ package final class InboxWriter: RecordSink {
             } else {
                 gateway?.notDelivered(token: delivery.token)
             }
+        }
+    }
+
+    /// Makes the client know the inboxes; a first record would otherwise wait up to a second for that.
+    func warmUp() throws(KafkaError) {
+        for topic in [
+            PlazaTopic.directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox,
+        ] {
+            try self.producer.topicMetadata(topic.rawValue, timeoutMilliseconds: 5000)
         }
     }
 

@@ -139,7 +139,7 @@ extension Shard {
             outcome = given
             self.send(.reply(id: ended.id, outcome), to: client)
             if let room = client.room, room.key.live == live { self.remove(client, from: room) }
-            self.entering.removeAll { $0.client === client }
+            self.cancelEntering(client)
         }
         self.gateway.metrics.called(
             ended.record.method, outcome, microseconds: (self.now - ended.began).count * 1000)

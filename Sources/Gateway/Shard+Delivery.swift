@@ -101,8 +101,10 @@ extension Shard {
             }
             let pending = client.socket.pendingBytes
             if pending == 0, client.backlog == nil {
-                client.socket.send(whole)
-                delivered += 1
+                switch client.socket.send(whole) {
+                case .sent, .queued: delivered += 1
+                case .overflow, .notOpen: self.lost(items: pieces.count)
+                }
             } else {
                 self.deliver(pieces, counts, room, client, pending: pending, &lesser)
             }
@@ -115,6 +117,12 @@ extension Shard {
         room.plan.flushed(at: self.now, tookMicroseconds: took)
         self.gateway.metrics.flush.record(microseconds: Int(took))
         self.gateway.metrics.flushedFrames.add()
+    }
+
+    /// Items were due to a viewer whose connection has just ended.
+    private func lost(items: Int) {
+        self.ledger.owe(items: items)
+        self.ledger.disconnected(owed: items)
     }
 
     /// A viewer that has some of the items already: it entered while they were on their way.
@@ -139,9 +147,8 @@ extension Shard {
         }
         let level = self.gateway.settings.budget.level(pending: pending)
         if level == .later {
-            client.backlog = Client.Backlog(since: self.now, owed: pieces.count)
             client.from = (pieces.first?.number ?? 1) - 1
-            self.behind.append(client)
+            self.holdBack(client, owing: pieces.count)
             return self.ledger.owe(items: pieces.count)
         }
         let frames: [SharedBytes]
@@ -161,17 +168,40 @@ extension Shard {
         }
     }
 
-    /// A reader has read all that waited for it: what it missed comes from the ring, or it has to reconnect.
+    /// From now on a client gets nothing of its feed but what comes after `client.from`, in its turn.
+    func holdBack(_ client: Client, owing items: Int) {
+        client.backlog = Client.Backlog(since: self.now, owed: items)
+        self.behind.append(client)
+    }
+
+    /// A reader has read all that waited for it: what it missed comes from the ring, as much at a time as its budget
+    /// allows, or it has to reconnect.
     func catchUp(_ client: Client) {
-        guard let backlog = client.backlog, let room = client.room else { return }
+        guard var backlog = client.backlog, let room = client.room else { return }
         let place = FeedPosition(epoch: room.epoch, number: client.from)
         guard case .exactly(let pieces) = self.gateway.feeds.answer(room.key, after: place).0 else {
             return self.disconnect(client, .slowReader)
         }
-        client.backlog = nil
-        client.from = max(client.from, pieces.last?.number ?? 0)
-        self.ledger.repaid(items: max(pieces.count, backlog.owed), owed: backlog.owed)
-        self.sendPieces(pieces, epoch: room.epoch, room, client)
+        var bytes = 0
+        let part = pieces.prefix { piece in
+            bytes += piece.bytes.count
+            return bytes <= self.gateway.settings.budget.bytes || bytes == piece.bytes.count
+        }
+        let repaid = min(backlog.owed, part.count)
+        self.ledger.repaid(items: part.count, owed: repaid)
+        client.from = max(client.from, part.last?.number ?? 0)
+        if part.count == pieces.count {
+            client.backlog = nil
+        } else {
+            backlog.owed -= repaid
+            backlog.since = self.now
+            client.backlog = backlog
+        }
+        if part.isEmpty { return }
+        client.socket.send(room.frames.frames(part, epoch: room.epoch, level: .everything))
+        if part.last?.isEnd == true { return self.over(client, room) }
+        // If the system took all at once, nobody tells that there is room for more.
+        if client.backlog != nil, client.socket.pendingBytes == 0 { self.catchUp(client) }
     }
 
     /// A live's new count, at most one a second to each viewer, beside the feed.

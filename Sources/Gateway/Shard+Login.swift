@@ -144,11 +144,9 @@ extension Shard {
             client.core.kicked(from: entry.notice.live, floor: floor)
         {
             if let room = client.room { self.remove(client, from: room) }
-            self.entering.removeAll { waiting in
-                guard waiting.client === client else { return false }
-                let error = ReplyError(.staleTicket, "you were put out of the live; join it again")
+            let error = ReplyError(.staleTicket, "you were put out of the live; join it again")
+            for waiting in self.cancelEntering(client) {
                 self.send(.reply(id: waiting.call, .failure(error: error)), to: client)
-                return true
             }
         }
         client.socket.send(frame)

@@ -26,6 +26,17 @@ extension Shard {
         if isLoaded { self.complete(entering) } else { self.entering.append(entering) }
     }
 
+    /// A client that was to enter does not, after all.
+    ///
+    /// - Returns: the entries that waited.
+    @discardableResult func cancelEntering(_ client: Client) -> [Entering] {
+        if self.entering.isEmpty { return [] }
+        let cancelled = self.entering.filter { $0.client === client }
+        self.entering.removeAll { $0.client === client }
+        for entering in cancelled { self.unsubscribeIfEmpty(entering.key) }
+        return cancelled
+    }
+
     /// A partition has been read up to its end: those who waited for it enter.
     func partitionLoaded(_ partition: Int) {
         let ready = self.entering.filter { self.gateway.feeds.partition(of: $0.key) == partition }
@@ -41,6 +52,8 @@ extension Shard {
             return self.unsubscribeIfEmpty(entering.key)
         }
         let room = self.room(entering.key)
+        // It asked twice while it waited.
+        if client.room === room { return self.send(.reply(id: entering.call, entering.outcome), to: client) }
         let position = self.gateway.feeds.position(entering.key)
         let here = position?.epoch == entering.epoch ? position : nil
         room.add(client)
@@ -66,9 +79,11 @@ extension Shard {
         {
             self.gateway.metrics.replays.add()
             self.send(.reply(id: entering.call, entering.outcome), to: client)
-            client.from = max(resume.position.number, pieces.last?.number ?? 0)
-            self.ledger.repaid(items: pieces.count, owed: 0)
-            self.sendPieces(pieces, epoch: entering.epoch, room, client)
+            room.epoch = max(room.epoch, entering.epoch)
+            client.from = resume.position.number
+            // As a slow reader that catches up: what comes meanwhile waits until the replay is through.
+            self.holdBack(client, owing: 0)
+            self.catchUp(client)
             return
         }
         self.gateway.metrics.replaysRefused.add()
@@ -79,13 +94,6 @@ extension Shard {
             let result = CallResult.resumed(ticket: ticket, position: position, replayed: false)
             self.send(.reply(id: entering.call, .success(result: result)), to: client)
         }
-    }
-
-    /// Sends items of the ring to one client, in one write; the live's last item ends its stay.
-    func sendPieces(_ pieces: [FeedPiece], epoch: Int64, _ room: Room, _ client: Client) {
-        if pieces.isEmpty { return }
-        client.socket.send(room.frames.frames(pieces[...], epoch: epoch, level: .everything))
-        if pieces.last?.isEnd == true { self.over(client, room) }
     }
 
     /// A client's live is over.
@@ -142,7 +150,7 @@ extension Shard {
         if room.departed.isEmpty { self.drop(room) }
     }
 
-    private func unsubscribeIfEmpty(_ key: LiveKey) {
+    func unsubscribeIfEmpty(_ key: LiveKey) {
         if self.rooms[key]?.viewers.isEmpty ?? true, !self.entering.contains(where: { $0.key == key }) {
             self.gateway.feeds.unsubscribe(key, shard: self.number)
         }

@@ -172,7 +172,7 @@ final class Shard {
         if self.sessions[client.session] === client { self.sessions[client.session] = nil }
         self.unlink(client)
         if client.core.isLoggedIn { self.gateway.registry.release(client.session, generation: client.generation) }
-        self.entering.removeAll { $0.client === client }
+        self.cancelEntering(client)
     }
 
     private func unlink(_ client: Client) {

@@ -113,6 +113,52 @@ import Testing
         }
     }
 
+    @Test func `a long replay comes as the reader takes it, and live items wait for its end`() throws {
+        let cluster = try FakeCluster { settings in
+            settings.budget = DeliveryBudget(bytes: 64 << 10)
+            settings.sendBufferBytes = 32 << 10
+        }
+        cluster.create("room")
+        let first = try cluster.viewer("eve", of: "room")
+        let text = String(repeating: "x", count: 8000)
+        for _ in 1...400 {
+            cluster.text(self.room, text)
+            _ = try first.feed()
+        }
+        let (back, login) = try cluster.client(
+            "bob", session: "phone", resume: self.point(0), firstID: 50, receiveBuffer: 16 << 10)
+        guard case .success(.resumed(_, _, replayed: true)) = login else {
+            Issue.record("\(login)")
+            return
+        }
+        for _ in 401...410 { cluster.text(self.room, "live") }
+        #expect(try back.feed(upTo: 410) == Array(1...410))
+    }
+
+    @Test func `a client that goes while it waits to enter leaves nothing behind`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        cluster.state.withLock { $0.loadsAtOnce = false }
+        let (client, _) = try cluster.client("bob")
+        try client.begin("live.join", "{\"live\":\"room\"}")
+        try client.begin("live.join", "{\"live\":\"room\"}")
+        try cluster.followed()
+        let (staying, _) = try cluster.client("eve")
+        let first = try staying.begin("live.join", "{\"live\":\"room\"}")
+        let second = try staying.begin("live.join", "{\"live\":\"room\"}")
+        client.cut()
+        cluster.gateway.feeds.loaded(partition: PlazaTopic.partition(of: self.room.text, among: 4))
+        for id in [first, second] {
+            guard case .success(.joined) = try staying.answer(to: id) else {
+                Issue.record("not joined")
+                return
+            }
+        }
+        cluster.text(self.room)
+        #expect(try staying.feed() == [1])
+        #expect(staying.isQuiet(milliseconds: 50), "once, though it asked twice")
+    }
+
     @Test func `records that a broker gives again are shown once`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
