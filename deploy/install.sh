@@ -7,7 +7,7 @@
 #   build   C libraries and headers to compile against
 #   run     the C libraries that the programs load (all that a container needs)
 #   local   what `plaza up` starts on this machine: Redis
-#   test    what the tests talk to besides: Python
+#   test    what the tests talk to besides: Python, and Prometheus's promtool
 #   kafka   Java, for a real Apache Kafka (`plaza up --kafka-home`)
 #
 # Safe to run again: does nothing when nothing is missing. Uses sudo when it is not run by root.
@@ -17,7 +17,7 @@ declare -A packages=(
   [build]="librdkafka-dev libhiredis-dev libuv1-dev libmicrohttpd-dev libcjose-dev libssl-dev zlib1g-dev pkg-config"
   [run]="librdkafka1 libhiredis0.14 libuv1 libmicrohttpd12 libcjose0 libssl3 zlib1g ca-certificates"
   [local]="redis-server"
-  [test]="redis-server python3 python3-pip"
+  [test]="redis-server python3 python3-pip prometheus"
   [kafka]="openjdk-17-jre-headless"
 )
 
@@ -65,9 +65,9 @@ if [[ $(id -u) -ne 0 ]]; then
 fi
 say "installing ${missing[*]}"
 ${root[@]+"${root[@]}"} apt-get update -qq
-# Debian starts a Redis of its own when the package comes; LivePlaza starts the one that it uses itself.
+# Debian starts a server when its package comes; LivePlaza starts the ones that it uses itself.
 has_policy=true
-if [[ " ${missing[*]} " == *" redis-server "* && ! -e /usr/sbin/policy-rc.d ]]; then
+if [[ ! -e /usr/sbin/policy-rc.d ]]; then
   has_policy=false
   printf '#!/bin/sh\nexit 101\n' | ${root[@]+"${root[@]}"} tee /usr/sbin/policy-rc.d >/dev/null
   ${root[@]+"${root[@]}"} chmod 755 /usr/sbin/policy-rc.d
