@@ -138,7 +138,7 @@ import Testing
         let notice = Notice(
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 4),
             content: .battleNotStarted(battle: "b"))
-        rig.receive(.notice(id: "3.18", notice))
+        rig.receive(.notice(id: "3-18", notice))
         #expect(rig.take() == [.event(.counts(count)), .event(.notice(notice))])
     }
 }

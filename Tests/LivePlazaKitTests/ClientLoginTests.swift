@@ -20,7 +20,7 @@ import Testing
         let user = UserInfo(userID: "alice")
         rig.reply(
             login.call.id,
-            .success(result: .loggedIn(session: "phone", user: user, gateway: "g", notices: "3.17")))
+            .success(result: .loggedIn(session: "phone", user: user, gateway: "g", notices: "3-17")))
         #expect(rig.core.state == .open)
         #expect(rig.take() == [.event(.loggedIn(user))])
     }

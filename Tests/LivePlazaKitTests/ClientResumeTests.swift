@@ -100,35 +100,35 @@ import Testing
         let other = Notice(
             to: UserKey("", "alice"), live: "other", at: .init(milliseconds: 1), floor: Ticket(6),
             content: .kickedOut(reason: .byAdmin, by: "bob"))
-        rig.receive(.notice(id: "3.1", other))
+        rig.receive(.notice(id: "3-1", other))
         #expect(rig.core.live == "concert")
         var notice = other
         notice.live = "concert"
-        rig.receive(.notice(id: "3.2", notice))
+        rig.receive(.notice(id: "3-2", notice))
         #expect(rig.core.live == nil)
         rig.lose()
         let login = try rig.connect()
         #expect(login.params.resume == nil)
-        #expect(login.params.notices == "3.2")
+        #expect(login.params.notices == "3-2")
     }
 
     @Test func `the last notice is named when the client comes back`() throws {
         var rig = ClientRig()
         rig.core.start(into: &rig.actions)
-        rig.logIn(notices: "3.17")
+        rig.logIn(notices: "3-17")
         rig.lose()
         var login = try rig.connect()
-        #expect(login.params.notices == "3.17")
+        #expect(login.params.notices == "3-17")
         let notice = Notice(
             to: UserKey("", "alice"), live: "l", at: .init(milliseconds: 1), content: .battleNotStarted(battle: "b"))
-        rig.receive(.notice(id: "3.40", notice))
+        rig.receive(.notice(id: "3-40", notice))
         // The end that the server names does not take the place of a notice that this client has.
         rig.reply(
             login.call.id,
-            .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "3.41")))
+            .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "3-41")))
         rig.lose()
         login = try rig.connect()
-        #expect(login.params.notices == "3.40")
+        #expect(login.params.notices == "3-40")
     }
 
     @Test func `leaving forgets the place, and a refused leave does not`() throws {

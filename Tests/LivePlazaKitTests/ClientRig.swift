@@ -65,7 +65,7 @@ struct ClientRig {
         return (call, login.params)
     }
 
-    mutating func logIn(notices: String = "0.0") {
+    mutating func logIn(notices: String = "0-0") {
         guard let login = try? self.connect() else {
             Issue.record("no login was sent")
             return

@@ -22,7 +22,7 @@ import Testing
         for (name, content) in GoldenRecordTests.notices {
             let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
             let notice = Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content)
-            cases.append(("notice-\(name)", .notice(id: "3.17", notice)))
+            cases.append(("notice-\(name)", .notice(id: "3-17", notice)))
         }
         cases.append(("drain", .drain(reconnectWithin: 750)))
         for (_, frame) in cases {
@@ -42,7 +42,7 @@ import Testing
                 "most",
                 LoginParams(
                     token: "t.o.ken", session: "phone", name: "Alice", avatarURL: "https://example.org/a.png",
-                    resume: resume, notices: "3.17")
+                    resume: resume, notices: "3-17")
             ),
         ])
     }

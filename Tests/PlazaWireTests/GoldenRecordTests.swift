@@ -132,7 +132,7 @@ import Testing
             "audience",
             .audience(
                 page: AudiencePage(
-                    members: [AudienceMember(user: Samples.bob, joinedAt: Samples.at)], cursor: "421/s-1", count: 3))
+                    members: [AudienceMember(user: Samples.bob, joinedAt: Samples.at)], cursor: "421", count: 3))
         ), ("sent", .sent(position: Samples.position)),
         ("coHost", .coHost(codes: [LiveCode(live: Samples.other, code: 0), LiveCode(live: "gone", code: 100_004)])),
         (
@@ -142,7 +142,7 @@ import Testing
         ("battle", .battle(battle: "b-6", startTime: Samples.at, endTime: Samples.later, codes: [])),
         ("seat", .seat(index: 3)), ("noSeat", .seat(index: nil)),
         ("scores", .scores(codes: [LiveCode(live: Samples.live, code: 0)])),
-        ("loggedIn", .loggedIn(session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3.17")),
+        ("loggedIn", .loggedIn(session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3-17")),
         ("resumed", .resumed(ticket: Samples.ticket, position: Samples.position, replayed: true)),
         (
             "lives",
