@@ -74,6 +74,8 @@ final class LoadViewer {
     let connection: PlazaConnection
     unowned let room: LoadRoom
     let index: Int
+    /// Its entry, too, is asked for once; the open call is sent again by itself.
+    var isAskedFor = false
     var hasEntered = false
     /// What came before the run is not counted.
     var receivedBefore = 0

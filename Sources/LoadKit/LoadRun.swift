@@ -158,9 +158,12 @@ final class LoadRun {
 
     private func endRooms() {
         self.enter(.ending)
-        for room in self.rooms {
-            room.owner.call("live.end", params: Array("{\"live\":\"\(room.live.text)\"}".utf8), live: room.live)
-        }
+        // Whoever ends a live must be in it. Owners were not until now, so that they are no viewers besides the viewers.
+        for room in self.rooms { self.call("live.join", room) }
+    }
+
+    private func call(_ method: String, _ room: LoadRoom) {
+        room.owner.call(method, params: Array("{\"live\":\"\(room.live.text)\"}".utf8), live: room.live)
     }
 
     private func finish() {
@@ -197,7 +200,8 @@ extension LoadRun: PlazaConnectionDelegate {
                 room.isAskedFor = true
                 let params = Array("{\"live\":\"\(room.live.text)\",\"liveName\":\"load\"}".utf8)
                 connection.call("live.create", params: params, live: room.live)
-            } else if let viewer = self.viewerOf[ObjectIdentifier(connection)], !viewer.hasEntered {
+            } else if let viewer = self.viewerOf[ObjectIdentifier(connection)], !viewer.isAskedFor {
+                viewer.isAskedFor = true
                 let live = viewer.room.live
                 connection.call("live.join", params: Array("{\"live\":\"\(live.text)\"}".utf8), live: live)
             }
@@ -220,7 +224,10 @@ extension LoadRun: PlazaConnectionDelegate {
     }
 
     private func ownerAnswered(_ room: LoadRoom, _ outcome: Outcome) {
-        if self.stage == .ending { return self.ended += 1 }
+        if self.stage == .ending {
+            if case .success(.joined) = outcome { return self.call("live.end", room) }
+            return self.ended += 1
+        }
         switch outcome {
         case .success(.live): self.opened += 1
         case .failure(let error): self.failures.append("\(room.live): \(error.code.name) \(error.message)")
