@@ -78,9 +78,10 @@ struct ClusterHarness: Sendable {
 
     /// A logged-in client.
     func client(_ user: String, isServer: Bool = false, on hub: ClientHub) -> PlazaClient {
-        hub.client(
-            addresses: self.addresses,
-            options: ClientCore.Options(token: self.token(user, isServer: isServer), session: SessionID(user)))
+        var options = ClientCore.Options(token: self.token(user, isServer: isServer), session: SessionID(user))
+        // Some tests run with a short lease.
+        options.pingMilliseconds = 1000
+        return hub.client(addresses: self.addresses, options: options)
     }
 }
 
