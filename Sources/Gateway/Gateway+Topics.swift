@@ -54,7 +54,7 @@ extension Gateway {
 
     /// Presence began anew in a partition: it is told who is here (I5).
     package func received(_ record: PresenceEpochRecord) {
-        if self.isReady { self.postToAll(.assert(partition: record.partition)) }
+        if self.isNewEpoch(record) { self.postToAll(.assert(partition: record.partition)) }
     }
 
     /// An answer to a call of this gateway.

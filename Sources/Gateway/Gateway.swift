@@ -41,6 +41,8 @@ package final class Gateway: Sendable {
         var isFilled = false
         var isStopping = false
         var onFilled: (@Sendable () -> Void)?
+        /// Presence's epoch of each partition, as far as it was told.
+        var epochs: [Int: String] = [:]
     }
 
     /// Messages that wait for one shard at most; a shard that has so many does not move any more.
@@ -216,6 +218,14 @@ extension Gateway {
             return state.isFilled
         }
         if isFilled { action() }
+    }
+
+    /// Whether presence began anew, as far as this gateway has members to tell of; a record that comes again says nothing.
+    func isNewEpoch(_ record: PresenceEpochRecord) -> Bool {
+        self.state.withLock { state in
+            let known = state.epochs.updateValue(record.epoch, forKey: record.partition)
+            return known != record.epoch && state.isFilled && !state.isStopping
+        }
     }
 
     /// Is not ready any more.

@@ -344,5 +344,15 @@ import Testing
             #expect(members.allSatisfy { $0.ticket > Ticket(100) })
             found.formUnion(members.map(\.user.userID))
         }
+        let asserts = { (record: TopicRecord) -> Bool in
+            guard record.topic == .audienceInbox, let value = record.value,
+                let input = try? Wire.decode(AudienceInput.self, from: value), case .assert = input.command
+            else { return false }
+            return true
+        }
+        let told = cluster.count(asserts)
+        cluster.gateway.received(PresenceEpochRecord(partition: partition, epoch: "y"))
+        #expect(try viewers[0].call("ping") == .success(result: .done))
+        #expect(cluster.count(asserts) == told, "the same epoch again")
     }
 }
