@@ -22,7 +22,11 @@ package struct FeedFrame: Sendable {
 
     /// One frame of `pieces`, which follow each other without a hole.
     ///
-    /// - Parameter end: the number that the token names: the last piece's, or where a feed without pieces stands.
+    /// - Parameters:
+    ///   - pieces: the items, in order.
+    ///   - epoch: the live's incarnation.
+    ///   - end: the number that the token names: the last piece's, or where a feed without pieces stands.
+    /// - Returns: a text frame, ready to be sent to any number of clients.
     package func frame(_ pieces: ArraySlice<FeedPiece>, epoch: Int64, end: Int64) -> SharedBytes {
         let head = Array("{\"feed\":{\"epoch\":\(epoch),\"items\":[".utf8)
         let token = Array("\(epoch).\(end)\"}}".utf8)

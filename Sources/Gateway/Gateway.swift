@@ -78,6 +78,7 @@ package final class Gateway: Sendable {
     /// - Parameters:
     ///   - sink: takes the records that go into inboxes.
     ///   - source: reads feeds on demand.
+    /// - Throws: `listening` when the address cannot be had.
     package func start(sink: any RecordSink, source: any FeedSource) throws(GatewayError) {
         self.sink.withLock { $0 = sink }
         self.feeds.attach(source)

@@ -159,7 +159,9 @@ final class Shard {
 
     /// Lets go of a client: it gets nothing more, and presence hears of it for the last time.
     ///
-    /// - Parameter isSilent: presence is told nothing, for the session goes on elsewhere.
+    /// - Parameters:
+    ///   - client: who goes.
+    ///   - isSilent: presence is told nothing, for the session goes on elsewhere.
     func detach(_ client: Client, isSilent: Bool) {
         if client.isDetached { return }
         client.isDetached = true

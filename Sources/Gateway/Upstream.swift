@@ -15,7 +15,10 @@ package enum SinkRefusal: Error, Hashable, Sendable {
 package protocol RecordSink: Sendable {
     /// Hands a record over; never blocks, any thread.
     ///
-    /// - Parameter token: comes back by `Gateway.notDelivered` if the record is lost; 0 for none.
+    /// - Parameters:
+    ///   - record: what is written; its partition follows from its key.
+    ///   - token: comes back by `Gateway.notDelivered` if the record is lost; 0 for none.
+    /// - Throws: why it was not taken; nothing of it is written then.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal)
 }
 

@@ -66,7 +66,11 @@ package struct FeedRing: Sendable {
 
     /// Adds an item.
     ///
-    /// - Parameter dropped: grows by the number of items that had to go.
+    /// - Parameters:
+    ///   - piece: the item.
+    ///   - epoch: which incarnation of the live it is of.
+    ///   - dropped: grows by the number of items that had to go.
+    /// - Returns: whether it is new.
     package mutating func append(_ piece: FeedPiece, epoch: Int64, dropped: inout Int) -> Verdict {
         if epoch < self.epoch { return .stale }
         if epoch > self.epoch {

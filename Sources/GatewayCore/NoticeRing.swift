@@ -2,7 +2,9 @@
 package import CoreKit
 package import PlazaModel
 
-/// A notice's name: where its record is. All notices of a user are in one partition, so theirs only grow.
+/// A notice's name: where its record is.
+///
+/// All notices of a user are in one partition, so theirs only grow.
 package struct NoticeID: Hashable, Sendable {
     /// The partition.
     package var partition: Int
@@ -78,7 +80,10 @@ package struct NoticeRing: Sendable {
 
     /// The notices of a user after the one named; of those kept, for one that is too old.
     ///
-    /// - Parameter id: the last that the client has; one of another partition counts as none.
+    /// - Parameters:
+    ///   - user: whose notices.
+    ///   - id: the last that the client has; one of another partition counts as none.
+    /// - Returns: the notices in order.
     package func entries(of user: UserKey, after id: NoticeID) -> [Entry] {
         (self.byUser[user] ?? []).filter { $0.id.partition != id.partition || $0.id.offset > id.offset }
     }

@@ -45,7 +45,9 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// How often an unanswered call is sent again.
     package static var resendInterval: Milliseconds { .seconds(2) }
 
-    /// In the order in which they came, which is that of their deadlines. Takes no memory while there are none.
+    /// In the order in which they came, which is that of their deadlines.
+    ///
+    /// Takes no memory while there are none.
     private var calls: [Call] = []
 
     /// No calls.

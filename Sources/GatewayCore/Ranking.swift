@@ -67,8 +67,10 @@ package struct Ranking: Sendable {
     /// One page of an app's list.
     ///
     /// - Parameters:
+    ///   - app: whose list.
     ///   - cursor: where the last page ended; empty begins with the newest snapshot.
     ///   - count: entries at most.
+    ///   - now: the time by the clock of `refresh`.
     ///   - entry: looks a live up as it is now; nil leaves it out.
     /// - Returns: the entries, and the next page's cursor, which is empty at the list's end. A page may hold fewer
     ///   than `count` entries, even none, and still have a cursor.
@@ -91,7 +93,9 @@ package struct Ranking: Sendable {
         return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(rank)" : "")
     }
 
-    /// Where a cursor points; nil when nowhere. There is no snapshot before the first `refresh`.
+    /// Where a cursor points; nil when nowhere.
+    ///
+    /// There is no snapshot before the first `refresh`.
     private func place(_ cursor: String, at now: Timestamp) -> (Snapshot?, Int)? {
         if cursor.isEmpty { return (self.snapshots.last, 0) }
         guard let lastDot = cursor.lastIndex(of: "."),

@@ -99,6 +99,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///   - id: the call's number.
     ///   - purpose: what it does to the client's place.
     ///   - room: the live that the caller must be in, if any.
+    /// - Returns: go on, say nothing, or refuse.
     package func verdict(on id: Int64, _ purpose: CallPurpose, inRoom room: LiveID?) -> CallVerdict {
         switch self.calls.refusal(of: id) {
         case .repeated: return .repeated

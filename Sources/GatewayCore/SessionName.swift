@@ -7,6 +7,7 @@ package enum SessionName {
     /// What a client calls a session that it did not name itself.
     ///
     /// - Parameter bits: unforeseeable bits.
+    /// - Returns: a name that nobody guesses.
     package static func fresh(bits: (UInt64, UInt64)) -> SessionID {
         SessionID(Self.hex(bits.0) + Self.hex(bits.1))
     }
@@ -14,8 +15,9 @@ package enum SessionName {
     /// The session's name in the cluster.
     ///
     /// - Parameters:
-    ///   - user: whose it is.
     ///   - given: what the client calls it.
+    ///   - user: whose it is.
+    /// - Returns: the same name for the same user and session, on every gateway.
     package static func bound(_ given: SessionID, to user: UserKey) -> SessionID {
         let text = "\(user.text)|\(given.text)"
         return SessionID("s-\(Self.hex(Self.hash(text, 1)))\(Self.hex(Self.hash(text, 2)))")
