@@ -13,4 +13,11 @@ enum GatewayClock {
         guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
+
+    /// Processor time of the calling thread in microseconds: what work costs, however busy the machine is beside it.
+    static var threadMicroseconds: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
 }

@@ -88,7 +88,7 @@ extension Shard {
         let pieces = room.pending
         room.pending = []
         guard let first = pieces.first, let last = pieces.last, !room.viewers.isEmpty else { return }
-        let began = GatewayClock.microseconds
+        let began = GatewayClock.threadMicroseconds
         let whole = room.frames.frame(pieces[...], epoch: room.epoch, end: last.number)
         var lesser: [DeliveryLevel: [SharedBytes]] = [:]
         var counts = [Int](repeating: 0, count: FeedClass.allCases.count)
@@ -113,7 +113,7 @@ extension Shard {
         if last.isEnd {
             for client in room.viewers.reversed() where client.backlog == nil { self.over(client, room) }
         }
-        let took = GatewayClock.microseconds - began
+        let took = GatewayClock.threadMicroseconds - began
         room.plan.flushed(at: self.now, tookMicroseconds: took)
         self.gateway.metrics.flush.record(microseconds: Int(took))
         self.gateway.metrics.flushedFrames.add()
