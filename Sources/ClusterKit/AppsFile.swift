@@ -46,7 +46,12 @@ package enum AppsFile {
 
     /// The same with the JSON of such a file, which in a container comes from the environment.
     ///
-    /// - Parameter source: what to call it in errors.
+    /// - Parameters:
+    ///   - json: what such a file holds.
+    ///   - source: what to call it in errors.
+    ///   - claims: what the token shall say.
+    /// - Returns: the token.
+    /// - Throws: `file` when the JSON has no usable key, `badOption` for an unknown app or claims beyond their limits.
     package static func token(
         signedBy json: [UInt8], from source: String, _ claims: TokenClaims
     ) throws(ClusterError) -> String {

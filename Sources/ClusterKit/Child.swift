@@ -27,7 +27,12 @@ enum Child {
     /// The child leads a process group of its own, so that a terminal's Ctrl-C reaches only us, who then end all in
     /// order. The kernel kills it when the calling *thread* ends (`setpriv --pdeathsig` stays in force over `exec`):
     /// call this on a thread that outlives the child.
-    /// - Parameter arguments: the program's path, then its arguments.
+    ///
+    /// - Parameters:
+    ///   - arguments: the program's path, then its arguments.
+    ///   - environment: all of its variables.
+    ///   - log: the file for its output.
+    /// - Returns: its pid, or why there is none.
     static func start(
         _ arguments: [String], environment: [String: String], log: String
     ) -> Result<Int32, StartFailure> {

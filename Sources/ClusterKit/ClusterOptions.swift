@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The five services, in the order in which they are started and shown. The raw value is the program's name.
+/// The five services, in the order in which they are started and shown.
+///
+/// The raw value is the program's name.
 package enum ServiceKind: String, Sendable, CaseIterable, Codable {
     case roomDirectory = "room-directory"
     case audiencePresence = "audience-presence"
@@ -19,7 +21,9 @@ package enum BrokerChoice: Sendable, Equatable {
     case external(String)
 }
 
-/// What a local cluster consists of. Every port that is 0 becomes a free one.
+/// What a local cluster consists of.
+///
+/// Every port that is 0 becomes a free one.
 package struct ClusterOptions: Sendable {
     /// Where logs, state, keys and Kafka's data go; made when missing.
     package var runDirectory: String
@@ -27,9 +31,13 @@ package struct ClusterOptions: Sendable {
     package var binaryDirectory: String?
     /// Where Kafka comes from.
     package var broker: BrokerChoice = .embedded
-    /// Instances by service; a service not named has one. 0 to 32 each.
+    /// Instances by service; a service not named has one.
+    ///
+    /// 0 to 32 each.
     package var scale: [ServiceKind: Int] = [:]
-    /// Whether what dies is started again with back-off. `restart(_:)` works in either case.
+    /// Whether what dies is started again with back-off.
+    ///
+    /// `restart(_:)` works in either case.
     package var restartsWhatDies = true
     /// The demo app's feed budget in messages a second; nil keeps what the apps file says (40 in a new one).
     package var feedBudget: Int?
@@ -37,7 +45,9 @@ package struct ClusterOptions: Sendable {
     package var partitions = 12
     /// The address that gateways bind.
     package var host = "127.0.0.1"
-    /// The first gateway's WebSocket port; each further one has 10 more. 0 takes free ports for all its three.
+    /// The first gateway's WebSocket port; each further one has 10 more.
+    ///
+    /// 0 takes free ports for all its three.
     package var port = 8080
     /// The first gateway's HTTP port.
     package var httpPort = 8081

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import Glibc
 
-/// Short questions to a server over a TCP connection of their own: is it there, is it ready?
+/// Short questions to a server over a TCP connection of their own: whether it is there, and whether it is ready.
 package enum Inquiry {
     /// What an HTTP server answered.
     package struct Answer: Sendable, Equatable {

@@ -25,7 +25,9 @@ package final class LocalCluster: Sendable {
 
     // MARK: Life
 
-    /// Starts Redis and the broker, and when both answer, the services. On failure everything is ended again.
+    /// Starts Redis and the broker, and when both answer, the services.
+    ///
+    /// On failure everything is ended again.
     ///
     /// Returns when the services were started, not when they are ready: see `waitUntilReady`.
     package func start() async throws(ClusterError) {
@@ -101,9 +103,10 @@ package final class LocalCluster: Sendable {
         return process
     }
 
-    /// Waits for a change of what runs; nil when the cluster is over.
+    /// Waits for a change of what runs.
     ///
     /// - Parameter version: the version of the last change seen; 0 at first.
+    /// - Returns: what runs now; nil when the cluster is over.
     package func change(after version: Int) async -> (version: Int, state: ClusterState)? {
         let roster: Roster? = await onOwnThread("cluster-change") {
             let found: Roster?? = self.roster.wait(until: .distantFuture) { roster in
@@ -130,7 +133,9 @@ package final class LocalCluster: Sendable {
         try sent.get()
     }
 
-    /// Kills a process and waits until it is gone. It comes back by itself if the cluster restarts what dies.
+    /// Kills a process and waits until it is gone.
+    ///
+    /// It comes back by itself if the cluster restarts what dies.
     package func kill(_ name: String, _ number: Int32 = SIGKILL) async throws(ClusterError) {
         let killed = self.roster.update { roster -> Result<Int32, ClusterError> in
             guard let member = roster[name] else { return .failure(.unknownProcess(name)) }
@@ -272,7 +277,9 @@ package final class LocalCluster: Sendable {
         }
     }
 
-    /// Ends the members that match, all at once: SIGTERM, then after the grace SIGKILL. Returns when all are reaped.
+    /// Ends the members that match, all at once: SIGTERM, then after the grace SIGKILL.
+    ///
+    /// Returns when all are reaped.
     private func end(_ matches: @escaping @Sendable (Member) -> Bool) {
         self.roster.update { roster in
             for member in roster.members where matches(member) {

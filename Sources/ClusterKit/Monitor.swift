@@ -15,7 +15,9 @@ package final class Monitor<Value: Sendable>: Sendable {
     /// What the value is now.
     package var current: Value { self.value.withLock { $0 } }
 
-    /// Changes the value and wakes every waiter. Keep `body` short: all other threads stand still meanwhile.
+    /// Changes the value and wakes every waiter.
+    ///
+    /// Keep `body` short: all other threads stand still meanwhile.
     @discardableResult
     package func update<R: Sendable>(_ body: (inout Value) -> R) -> R {
         self.condition.lock()

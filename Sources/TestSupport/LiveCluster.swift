@@ -12,7 +12,8 @@ package enum LiveCluster {
 
     /// Options with free ports, a fresh run directory, and nothing restarted behind the test's back.
     ///
-    /// - Parameter realKafka: one or three brokers from `kafkaHome`; nil takes the embedded broker.
+    /// - Parameter brokers: one or three, from `kafkaHome`; nil takes the embedded broker.
+    /// - Returns: options for one test.
     package static func options(realKafka brokers: Int? = nil) -> ClusterOptions {
         var options = ClusterOptions(runDirectory: NSTemporaryDirectory() + "liveplaza-\(UUID().uuidString)")
         options.port = 0
