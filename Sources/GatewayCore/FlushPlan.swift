@@ -11,7 +11,7 @@ package struct FlushPlan: Hashable, Sendable {
     /// The longest that an item waits to be joined by others.
     package static let longestWait = Milliseconds(100)
     /// The part of the loop's time that one room may take: one of so many.
-    package static let share: Int64 = 4
+    package static let share: Int64 = 2
 
     private var lastFlush = Timestamp.distantPast
     /// What a flush of this room takes, smoothed, in microseconds.
