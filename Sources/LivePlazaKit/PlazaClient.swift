@@ -51,23 +51,21 @@ package final class ClientHub: Sendable {
     package func client(
         addresses: [PlazaAddress], options: ClientCore.Options, updates limit: Int = 10_000
     ) -> PlazaClient {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ClientUpdate.self, bufferingPolicy: .bufferingNewest(limit))
-        let client = PlazaClient(self, UInt64.random(in: .min ... .max), stream)
-        let start = HubCommand.start(client.id, addresses, options, continuation)
-        if (try? self.commands.post(start)) == nil { continuation.finish() }
+        let updates = UpdateQueue(limit: limit)
+        let client = PlazaClient(self, UInt64.random(in: .min ... .max), updates)
+        if (try? self.commands.post(.start(client.id, addresses, options, updates))) == nil { updates.end() }
         return client
     }
 }
 
-/// One client: calls with answers, and a stream of what it hears.
+/// One client: calls with answers, and a queue of what it hears.
 package final class PlazaClient: Sendable {
     fileprivate let id: UInt64
     private let hub: ClientHub
     /// Feed items and events, in order; for one consumer.
-    package let updates: AsyncStream<ClientUpdate>
+    package let updates: UpdateQueue
 
-    fileprivate init(_ hub: ClientHub, _ id: UInt64, _ updates: AsyncStream<ClientUpdate>) {
+    fileprivate init(_ hub: ClientHub, _ id: UInt64, _ updates: UpdateQueue) {
         self.hub = hub
         self.id = id
         self.updates = updates
@@ -108,7 +106,7 @@ package final class PlazaClient: Sendable {
 }
 
 private enum HubCommand: Sendable {
-    case start(UInt64, [PlazaAddress], ClientCore.Options, AsyncStream<ClientUpdate>.Continuation)
+    case start(UInt64, [PlazaAddress], ClientCore.Options, UpdateQueue)
     case call(UInt64, String, [UInt8], LiveID?, CheckedContinuation<Outcome, Never>)
     case cut(UInt64)
     case stop(UInt64)
@@ -142,21 +140,21 @@ private final class HubLoop {
     }
 }
 
-/// Turns a connection's delegate calls into a stream and answers.
+/// Turns a connection's delegate calls into updates and answers.
 private final class ClientDriver: PlazaConnectionDelegate {
     let connection: PlazaConnection
-    private let updates: AsyncStream<ClientUpdate>.Continuation
+    private let updates: UpdateQueue
     private var waiting: [Int64: CheckedContinuation<Outcome, Never>] = [:]
     /// A call that ended before its id was known here.
     private var early: [Int64: Outcome] = [:]
 
-    init(_ connection: PlazaConnection, _ updates: AsyncStream<ClientUpdate>.Continuation) {
+    init(_ connection: PlazaConnection, _ updates: UpdateQueue) {
         self.connection = connection
         self.updates = updates
     }
 
     deinit {
-        self.updates.finish()
+        self.updates.end()
         for continuation in self.waiting.values {
             continuation.resume(returning: .failure(error: ReplyError(.failed, "the client was stopped")))
         }
@@ -175,7 +173,7 @@ private final class ClientDriver: PlazaConnectionDelegate {
 
     func stop() {
         self.connection.stop()
-        self.updates.finish()
+        self.updates.end()
     }
 
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome) {
@@ -193,8 +191,8 @@ private final class ClientDriver: PlazaConnectionDelegate {
         for item in items {
             if case .liveEnded = item.content { connection.forgetRoom() }
         }
-        self.updates.yield(.feed(Array(items.dropFirst(skip)), epoch: epoch))
+        self.updates.append(.feed(Array(items.dropFirst(skip)), epoch: epoch))
     }
 
-    func connection(_ connection: PlazaConnection, event: ClientCore.Event) { self.updates.yield(.event(event)) }
+    func connection(_ connection: PlazaConnection, event: ClientCore.Event) { self.updates.append(.event(event)) }
 }

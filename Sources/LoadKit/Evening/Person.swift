@@ -124,22 +124,7 @@ package final class Person {
 
     /// The next update; nil at the deadline or when the client has ended.
     private func next(before deadline: ContinuousClock.Instant) async -> ClientUpdate? {
-        let updates = self.client.updates
-        let update = await withTaskGroup(of: ClientUpdate?.self) { group in
-            group.addTask {
-                var iterator = updates.makeAsyncIterator()
-                return await iterator.next()
-            }
-            group.addTask {
-                try? await Task.sleep(until: deadline)
-                return nil
-            }
-            // An update that came at the very deadline is not lost: both are waited for.
-            var first = await group.next() ?? nil
-            group.cancelAll()
-            while let other = await group.next() { first = first ?? other }
-            return first
-        }
+        let update = await self.client.updates.next(before: deadline)
         if case .feed(let entries, _) = update { self.note(entries) }
         return update
     }
