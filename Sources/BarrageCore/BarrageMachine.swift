@@ -35,11 +35,22 @@ package struct BarrageMachine: Machine {
             self.open(key, epoch, owner, in: &rows)
         case .ended(let reason):
             self.end(key, reason, in: &rows, at: moment, into: &effects)
-        case .rights(let isMessageDisable, let admins):
+        case .sendGift(_, _, _, let caller):
+            effects.append(.failure(.giftsNotEnabled, "the app has no gifts", to: caller, app: key.app))
+        case .sendLikes(_, let caller), .speaking(_, let caller):
+            effects.append(.success(.done, to: caller, app: key.app))
+        case .summary(let caller), .repeatEnding(let caller):
+            self.answerSummary(key, caller, in: rows, into: &effects)
+        case .rights(let isMessageDisable, let admins, let isGiftEnabled):
             rows.updateFeed(key) { feed in
                 feed.isMessageDisable = isMessageDisable
                 feed.admins = admins
+                feed.isGiftEnabled = isGiftEnabled
             }
+        case .muted(let user, let until):
+            rows.updateFeed(key) { feed in feed.mutes.set(user, until: until ?? .distantFuture) }
+        case .unmuted(let user):
+            rows.updateFeed(key) { feed in feed.mutes.remove(user) }
         case .floor(let user, let ticket):
             rows.updateFeed(key) { feed in feed.floors.raise(user, to: ticket) }
         }
@@ -68,12 +79,22 @@ package struct BarrageMachine: Machine {
         let budget = FeedBudget(total: self.policies[key.app].feedBudget)
         rows.updateFeed(key) { feed in
             guard !feed.hasEnded else { return }
-            let content = FeedContent.liveEnded(reason: reason)
+            let content = FeedContent.liveEnded(reason: reason, statistics: feed.statistics)
             if case .admitted(let item) = feed.publish(content, to: key, from: nil, under: budget, at: moment.now) {
                 effects.append(.feed(item))
             }
             feed.removeAt = moment.now + Self.endedLifetime
         }
+    }
+
+    private func answerSummary(
+        _ key: LiveKey, _ caller: Caller, in rows: BarrageRows, into effects: inout [Effect]
+    ) {
+        guard case .feed(let feed)? = rows[.feed(key)] else {
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        effects.append(.success(.statistics(statistics: feed.statistics), to: caller, app: key.app))
     }
 
     /// A fact of another machine: there is nobody to answer.

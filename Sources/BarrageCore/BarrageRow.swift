@@ -72,6 +72,11 @@ package struct FeedRow: Equatable, Sendable, Codable {
     /// Mutes all but owner and admins.
     package var isMessageDisable = false
     package var admins: [UserID] = []
+    /// Whether gifts may be sent.
+    package var isGiftEnabled = true
+    /// Who may not write, and until when.
+    package var mutes = Mutes()
+    package var statistics = LiveStatistics()
     /// The lowest tickets of users who were kicked (I6).
     package var floors = Floors()
     /// What entered in the last second, so that a takeover grants no second budget (I9).

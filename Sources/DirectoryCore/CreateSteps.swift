@@ -121,9 +121,7 @@ extension DirectoryMachine {
         effects.append(.room(row.record(app: key.app)))
         effects.append(.audience(AudienceInput(key, .opened(epoch: row.epoch, owner: info.liveOwner))))
         effects.append(.barrage(BarrageInput(key, .opened(epoch: row.epoch, owner: info.liveOwner.userID))))
-        if info.isMessageDisable {
-            effects.append(.barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: []))))
-        }
+        if info.isMessageDisable || !info.isGiftEnabled { effects.append(.rights(key, info)) }
         effects.append(.seat(SeatInput(key, .opened(epoch: row.epoch, info: info))))
         let opened = ConnectionCommand.opened(live: key.live, owner: info.liveOwner, isVoice: info.isVoice)
         effects.append(.connection(ConnectionInput(app: key.app, opened)))

@@ -11,7 +11,9 @@ extension DirectoryMachine {
         let result = CallResult.live(info: info, epoch: room.epoch)
         guard info != before else { return .done(result, told: []) }
         var told = [Effect.barrage(BarrageInput(key, .tell(content: .infoChanged(info: info))))]
-        if info.isMessageDisable != before.isMessageDisable { told.append(.rights(key, info)) }
+        if info.isMessageDisable != before.isMessageDisable || info.isGiftEnabled != before.isGiftEnabled {
+            told.append(.rights(key, info))
+        }
         told.append(.seat(SeatInput(key, .infoChanged(info: info))))
         return .done(result, told: told)
     }
@@ -35,8 +37,10 @@ extension DirectoryMachine {
 }
 
 extension Effect {
-    /// Tells the fan-out who may speak while the room is muted.
+    /// Tells the fan-out whether the room is muted, who may speak all the same, and whether gifts are on.
     static func rights(_ key: LiveKey, _ info: LiveInfo) -> Effect {
-        .barrage(BarrageInput(key, .rights(isMessageDisable: info.isMessageDisable, admins: info.admins)))
+        let rights = BarrageCommand.rights(
+            isMessageDisable: info.isMessageDisable, admins: info.admins, isGiftEnabled: info.isGiftEnabled)
+        return .barrage(BarrageInput(key, rights))
     }
 }

@@ -36,7 +36,20 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case adminRevoked(user: UserID)
     /// The whole stage as it is now, and what led to it.
     case stage(record: StageRecord, events: [StageEvent])
-    case liveEnded(reason: LiveEndReason)
+    /// A user may not write any more, or may again; `until` nil with `isDisable`: for good (reference 4).
+    case messageDisabled(user: UserInfo, isDisable: Bool, until: Timestamp?)
+    /// A user's name or avatar as it is now (reference 2, setSelfInfo).
+    case userChanged(user: UserInfo)
+    /// Likes of one sender, and the live's total with them: the total is what counts (reference 11.2).
+    case likes(total: Int64, sender: UserInfo, count: Int64)
+    /// Who speaks, loudest first; who is not named is silent (reference 7, speakingUsers).
+    case speaking(users: [Speaker])
+    /// The live's figures so far (reference 11.3).
+    case summary(statistics: LiveStatistics)
+    /// From here on tips are incomplete, or complete again: the feed is, or is no longer, too full for them.
+    case tips(isDegraded: Bool)
+    /// The feed's last item.
+    case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)
 
     /// Whether the item is its feed's last.
     package var isEnd: Bool {
@@ -48,9 +61,23 @@ package enum FeedContent: Hashable, Sendable, Codable {
     package var feedClass: FeedClass {
         switch self {
         case .text, .custom: .barrage
-        case .audienceJoined, .audienceLeft: .tip
-        case .infoChanged, .metadataChanged, .adminSet, .adminRevoked, .stage, .liveEnded: .control
+        case .audienceJoined, .audienceLeft, .userChanged: .tip
+        case .likes, .speaking, .summary: .counter
+        case .infoChanged, .metadataChanged, .adminSet, .adminRevoked, .stage, .messageDisabled, .tips, .liveEnded:
+            .control
         }
+    }
+}
+
+/// How loud a user on a seat speaks.
+package struct Speaker: Hashable, Sendable, Codable {
+    package var user: UserID
+    /// 1 to 100.
+    package var level: Int
+
+    package init(user: UserID, level: Int) {
+        self.user = user
+        self.level = level
     }
 }
 

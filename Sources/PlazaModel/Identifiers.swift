@@ -83,6 +83,12 @@ package struct BattleID: TextID {
     package init(_ text: String) { self.text = text }
 }
 
+/// A gift of an app's catalogue.
+package struct GiftID: TextID {
+    package let text: String
+    package init(_ text: String) { self.text = text }
+}
+
 /// A live within its app: the key of most topics.
 package struct LiveKey: Hashable, Comparable, Sendable, Codable {
     package var app: AppID

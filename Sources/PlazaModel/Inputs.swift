@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CoreKit
 
 /// What the directory's inbox carries, keyed by live, or by owner for the claim that a user runs one live at a time.
 package struct DirectoryInput: Hashable, Sendable, Codable {
@@ -120,10 +121,22 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     case ended(reason: LiveEndReason)
     case sendText(text: String, extensionInfo: [String: String]?, caller: Caller)
     case sendCustom(businessID: String, data: String, caller: Caller)
+    /// A gift of the app's catalogue; no receiver: for the live's owner.
+    case sendGift(giftID: GiftID, count: Int, receivers: [UserID], caller: Caller)
+    case sendLikes(count: Int, caller: Caller)
+    /// How loud the caller speaks, 0 to 100; 0: it fell silent.
+    case speaking(level: Int, caller: Caller)
+    /// Answers with the live's figures.
+    case summary(caller: Caller)
+    /// The end of a live that has ended already, sent again: answers with its figures.
+    case repeatEnding(caller: Caller)
     /// Directory, presence and stage tell what belongs into the feed: control items and tips.
     case tell(content: FeedContent)
-    /// Room mute as the live's info has it, and who is spared by it.
-    case rights(isMessageDisable: Bool, admins: [UserID])
+    /// Room mute as the live's info has it, who is spared by it, and whether gifts are on.
+    case rights(isMessageDisable: Bool, admins: [UserID], isGiftEnabled: Bool)
+    /// Authorised by the directory: the user may not write until then; nil: for good.
+    case muted(user: UserID, until: Timestamp?)
+    case unmuted(user: UserID)
     case floor(user: UserID, ticket: Ticket)
 }
 

@@ -29,7 +29,9 @@ import Testing
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
             case 1: command = .ended(reason: .endedByHost)
-            case 2: command = .rights(isMessageDisable: Bool.random(using: &random), admins: ["u1"])
+            case 2:
+                command = .rights(
+                    isMessageDisable: Bool.random(using: &random), admins: ["u1"], isGiftEnabled: true)
             case 3: command = .floor(user: id, ticket: Ticket(counter))
             case 4...9: command = .tell(content: .audienceJoined(user: caller.user))
             case 10...13: command = .tell(content: .adminSet(user: id))

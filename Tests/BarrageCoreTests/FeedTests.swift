@@ -38,7 +38,9 @@ import Testing
         var barrage = BarrageHarness()
         #expect(
             barrage.send(.ended(reason: .endedByHost))
-                == [.feed(self.item(1, .liveEnded(reason: .endedByHost), at: barrage.now))])
+                == [
+                    .feed(self.item(1, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()), at: barrage.now))
+                ])
         #expect(barrage.send(.ended(reason: .endedByServer)) == [])
         #expect(barrage.text(user("bob", 1)).code == .noSuchRoom)
         #expect(barrage.tip() == false)
@@ -76,12 +78,12 @@ import Testing
 
     @Test func `a muted room lets owner, admins and the app's server speak`() {
         var barrage = BarrageHarness()
-        #expect(barrage.send(.rights(isMessageDisable: true, admins: ["adam"])) == [])
+        #expect(barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true)) == [])
         #expect(barrage.text(user("bob", 1)).code == .roomMuted)
         #expect(barrage.text(user("alice", 1)).wasSent)
         #expect(barrage.text(user("adam", 1)).wasSent)
         #expect(barrage.text(server(1)).wasSent)
-        _ = barrage.send(.rights(isMessageDisable: false, admins: []))
+        _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
         #expect(barrage.text(user("bob", 2)).wasSent)
     }
 
@@ -119,9 +121,9 @@ import Testing
         #expect(first.items.count == 1)
         #expect(barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: bob)) == first.suffix(1))
         // A refusal is repeated too, also when the message would be let in now.
-        _ = barrage.send(.rights(isMessageDisable: true, admins: []))
+        _ = barrage.send(.rights(isMessageDisable: true, admins: [], isGiftEnabled: true))
         #expect(barrage.text(user("bob", 2)).code == .roomMuted)
-        _ = barrage.send(.rights(isMessageDisable: false, admins: []))
+        _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
         #expect(barrage.text(user("bob", 2)).code == .roomMuted)
         #expect(barrage.feed?.ledger.published == 2)
         // Of the last sixteen; an older one is refused as unknown, never let in again.

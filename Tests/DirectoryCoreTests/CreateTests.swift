@@ -32,7 +32,7 @@ import Testing
                 .room(RoomRecord(app: app, info: info, epoch: 2, revision: 2)),
                 .audience(AudienceInput(key, .opened(epoch: 2, owner: alice))),
                 .barrage(BarrageInput(key, .opened(epoch: 2, owner: "alice"))),
-                .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: []))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: [], isGiftEnabled: true))),
                 .seat(SeatInput(key, .opened(epoch: 2, info: info))),
                 .connection(ConnectionInput(app: app, .opened(live: live, owner: alice, isVoice: false))),
                 .reply(reply),

@@ -20,7 +20,7 @@ import Testing
             directory.send(.setAdminVouched(live: live, user: "bob", caller: caller)) == [
                 .room(RoomRecord(app: app, info: info, epoch: 2, revision: 4)),
                 .barrage(BarrageInput(key, .tell(content: .adminSet(user: "bob")))),
-                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: ["bob"]))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: ["bob"], isGiftEnabled: true))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .success(.done, to: caller, app: app, seen: seen),
             ])
@@ -30,7 +30,7 @@ import Testing
             directory.send(.revokeAdmin(live: live, user: "bob", caller: revoker)) == [
                 .room(RoomRecord(app: app, info: info, epoch: 2, revision: 5)),
                 .barrage(BarrageInput(key, .tell(content: .adminRevoked(user: "bob")))),
-                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: []))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .success(.done, to: revoker, app: app, seen: Seen(.rooms, live, revision: 5)),
             ])

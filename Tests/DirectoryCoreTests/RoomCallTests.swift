@@ -71,7 +71,7 @@ import Testing
             directory.send(.updateInfo(live: live, changes: changes, caller: caller)) == [
                 .room(RoomRecord(app: app, info: info, epoch: 2, revision: 3)),
                 .barrage(BarrageInput(key, .tell(content: .infoChanged(info: info)))),
-                .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: []))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: [], isGiftEnabled: true))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .reply(reply),
             ])

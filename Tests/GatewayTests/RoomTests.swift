@@ -251,7 +251,7 @@ import Testing
         cluster.create("room")
         let viewers = try (0..<6).map { try cluster.viewer("u\($0)", of: "room") }
         cluster.text(self.room)
-        cluster.publish(self.room, .liveEnded(reason: .endedByHost))
+        cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         for viewer in viewers {
             #expect(try viewer.feed(upTo: 2) == [1, 2])
             guard case .failure(let error) = try viewer.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")

@@ -42,7 +42,7 @@ import Testing
 
     @Test func `I9 what bears state is control, what people say is barrage, who comes and goes is a tip`() {
         let user = UserInfo(userID: "bob")
-        #expect(FeedContent.liveEnded(reason: .endedByHost).feedClass == .control)
+        #expect(FeedContent.liveEnded(reason: .endedByHost, statistics: LiveStatistics()).feedClass == .control)
         #expect(FeedContent.metadataChanged(set: [:], removed: []).feedClass == .control)
         #expect(FeedContent.text(sender: user, text: "x", extensionInfo: nil).feedClass == .barrage)
         #expect(FeedContent.audienceLeft(user: user).feedClass == .tip)

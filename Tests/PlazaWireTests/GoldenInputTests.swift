@@ -71,12 +71,19 @@ import Testing
             ("sendPlainText", .sendText(text: "hello", extensionInfo: nil, caller: Self.caller)),
             ("sendCustom", .sendCustom(businessID: "gift", data: "{\"n\":5}", caller: Self.caller)),
             ("tell", .tell(content: .audienceJoined(user: Samples.bob))),
-            ("rights", .rights(isMessageDisable: true, admins: ["alice", "bob"])),
+            ("rights", .rights(isMessageDisable: true, admins: ["alice", "bob"], isGiftEnabled: false)),
+            ("muted", .muted(user: "bob", until: Samples.later)), ("mutedForGood", .muted(user: "bob", until: nil)),
+            ("unmuted", .unmuted(user: "bob")),
+            ("sendGift", .sendGift(giftID: "rose", count: 3, receivers: ["alice"], caller: Self.caller)),
+            ("sendLikes", .sendLikes(count: 7, caller: Self.caller)),
+            ("speaking", .speaking(level: 60, caller: Self.caller)), ("summary", .summary(caller: Self.caller)),
+            ("repeatEnding", .repeatEnding(caller: Self.caller)),
             ("floor", .floor(user: "bob", ticket: Samples.ticket)),
         ]
         for (_, command) in commands {
             switch command {
-            case .opened, .ended, .sendText, .sendCustom, .tell, .rights, .floor:
+            case .opened, .ended, .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .summary, .repeatEnding,
+                .tell, .rights, .muted, .unmuted, .floor:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }

@@ -79,7 +79,14 @@ import Testing
         ("infoChanged", .infoChanged(info: Samples.info)),
         ("metadataChanged", .metadataChanged(set: ["n": "5"], removed: ["old"])), ("adminSet", .adminSet(user: "bob")),
         ("adminRevoked", .adminRevoked(user: "bob")),
-        ("stage", .stage(record: Samples.stage, events: Self.events)), ("liveEnded", .liveEnded(reason: .endedByHost)),
+        ("stage", .stage(record: Samples.stage, events: Self.events)),
+        ("messageDisabled", .messageDisabled(user: Samples.bob, isDisable: true, until: Samples.later)),
+        ("messageEnabled", .messageDisabled(user: Samples.bob, isDisable: false, until: nil)),
+        ("userChanged", .userChanged(user: Samples.bob)),
+        ("likes", .likes(total: 30, sender: Samples.bob, count: 7)),
+        ("speaking", .speaking(users: [Speaker(user: "bob", level: 60)])),
+        ("summary", .summary(statistics: Samples.statistics)), ("tips", .tips(isDegraded: true)),
+        ("liveEnded", .liveEnded(reason: .endedByHost, statistics: Samples.statistics)),
     ]
 
     static let notices: [(String, NoticeContent)] = [
@@ -134,6 +141,7 @@ import Testing
                 page: AudiencePage(
                     members: [AudienceMember(user: Samples.bob, joinedAt: Samples.at)], cursor: "421", count: 3))
         ), ("sent", .sent(position: Samples.position)),
+        ("statistics", .statistics(statistics: Samples.statistics)),
         ("coHost", .coHost(codes: [LiveCode(live: Samples.other, code: 0), LiveCode(live: "gone", code: 100_004)])),
         (
             "battleWaiting",
@@ -164,7 +172,7 @@ import Testing
     ) {
         switch content {
         case .text, .custom, .audienceJoined, .audienceLeft, .infoChanged, .metadataChanged, .adminSet, .adminRevoked,
-            .stage, .liveEnded:
+            .stage, .messageDisabled, .userChanged, .likes, .speaking, .summary, .tips, .liveEnded:
             break
         }
         switch notice {
@@ -177,7 +185,8 @@ import Testing
             break
         }
         switch result {
-        case .done, .live, .joined, .audience, .sent, .coHost, .battle, .seat, .scores, .loggedIn, .resumed, .lives,
+        case .done, .live, .joined, .audience, .sent, .statistics, .coHost, .battle, .seat, .scores, .loggedIn,
+            .resumed, .lives,
             .room, .count, .stage, .metadata:
             break
         }

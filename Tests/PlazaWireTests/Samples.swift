@@ -25,6 +25,9 @@ enum Samples {
         keepOwnerOnSeat: true, maxSeatCount: 9, seatMode: .apply, seatTemplate: 600, coverURL: "https://example.org/c",
         backgroundURL: "https://example.org/b", categoryList: [1, 4], activityStatus: 2, isGiftEnabled: true,
         metaData: ["lang": "en", "n": "5"], liveOwner: Samples.alice, createTime: Samples.at, admins: ["bob"])
+    static let statistics = LiveStatistics(
+        totalViewers: 8, totalGiftsSent: 5, totalGiftCoins: 500, totalUniqueGiftSenders: 2, totalLikesReceived: 30,
+        totalMessageCount: 12, liveDuration: 60_000)
     static let everyChange = LiveChanges(
         liveName: "Concert", notice: "", isMessageDisable: true, isPublicVisible: false, keepOwnerOnSeat: false,
         maxSeatCount: 6, seatMode: .free, seatTemplate: 50, coverURL: "c", backgroundURL: "b", categoryList: [],

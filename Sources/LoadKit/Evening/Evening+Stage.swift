@@ -125,7 +125,7 @@ extension Evening {
         }
         for person in self.aliceRoom + self.bobRoom {
             _ = try await person.see("the end") { content in
-                if case .liveEnded(.endedByHost) = content { true } else { nil }
+                if case .liveEnded(.endedByHost, _) = content { true } else { nil }
             }
         }
         for person in self.aliceRoom + self.bobRoom {
