@@ -19,8 +19,14 @@ extension DirectoryMachine {
                 if isWhole, !rows.runs(LiveKey(owner.app, claim.live), owner.user) {
                     broken.append("\(key.text): claims \(claim.live), which the owner does not run (I1)")
                 }
-            case (.roomCalls, .calls(let window)?), (.ownerCalls, .calls(let window)?):
+            case (.roomCalls, .calls(let window)?), (.ownerCalls, .calls(let window)?),
+                (.appCalls, .calls(let window)?):
                 if window.kept.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
+            case (.app, .app(let row)?):
+                if row.settings.words.count > AppLimits.words { broken.append("\(key.text): too many words (I16)") }
+                if row.settings.gifts.reduce(0, { $0 + $1.gifts.count }) > AppLimits.gifts {
+                    broken.append("\(key.text): too many gifts (I16)")
+                }
             default: broken.append("\(key.text): a row of another kind")
             }
             if isWhole, case .room(let live) = key, case .room(let room)? = rows[key], room.ended == nil {

@@ -37,6 +37,8 @@ package struct DirectoryMachine: Machine {
             self.release(UserKey(app, owner), live, thenReply, in: &rows, into: &effects)
         case .floor(let live, let user, let ticket):
             self.raiseFloor(LiveKey(app, live), user, ticket, in: &rows)
+        case .appSettings(let change, let caller):
+            self.changeSettings(change, app, caller, in: &rows, at: moment, into: &effects)
         case .updateInfo(let live, _, let caller), .setMetadata(let live, _, let caller),
             .deleteMetadata(let live, _, let caller), .setAdmin(let live, _, let caller),
             .setAdminVouched(let live, _, let caller), .revokeAdmin(let live, _, let caller),
@@ -53,10 +55,10 @@ package struct DirectoryMachine: Machine {
         case .room(let live):
             rows[key] = nil
             effects.append(.roomGone(live))
-        case .roomCalls, .ownerCalls:
+        case .roomCalls, .ownerCalls, .appCalls:
             rows[key] = nil
-        case .claim:
-            // Claims are never due: they go with their live.
+        case .claim, .app:
+            // Never due: a claim goes with its live, an app's settings stay.
             break
         }
     }

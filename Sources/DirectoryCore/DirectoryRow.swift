@@ -12,6 +12,10 @@ package enum DirectoryKey: RowKey {
     case roomCalls(LiveKey, SessionID)
     /// What became of a session's creates for an owner.
     case ownerCalls(UserKey, SessionID)
+    /// What an app has set for itself.
+    case app(AppID)
+    /// What became of a session's changes of the settings.
+    case appCalls(AppID, SessionID)
 
     package var text: String {
         switch self {
@@ -19,6 +23,8 @@ package enum DirectoryKey: RowKey {
         case .claim(let key): "claim/\(key.text)"
         case .roomCalls(let key, let session): "roomCalls/\(key.text)/\(session.text)"
         case .ownerCalls(let key, let session): "ownerCalls/\(key.text)/\(session.text)"
+        case .app(let app): "app/\(app.text)"
+        case .appCalls(let app, let session): "appCalls/\(app.text)/\(session.text)"
         }
     }
 
@@ -29,17 +35,21 @@ package enum DirectoryKey: RowKey {
         case ("claim", 3): self = .claim(UserKey(AppID(parts[1]), UserID(parts[2])))
         case ("roomCalls", 4): self = .roomCalls(LiveKey(AppID(parts[1]), LiveID(parts[2])), SessionID(parts[3]))
         case ("ownerCalls", 4): self = .ownerCalls(UserKey(AppID(parts[1]), UserID(parts[2])), SessionID(parts[3]))
+        case ("app", 2): self = .app(AppID(parts[1]))
+        case ("appCalls", 3): self = .appCalls(AppID(parts[1]), SessionID(parts[2]))
         default: return nil
         }
     }
 
-    /// Rooms, claims, calls; within each by name.
+    /// Rooms, claims, calls, apps; within each by name.
     package static func < (a: DirectoryKey, b: DirectoryKey) -> Bool {
         switch (a, b) {
         case (.room(let a), .room(let b)): a < b
         case (.claim(let a), .claim(let b)): a < b
         case (.roomCalls(let a, let s), .roomCalls(let b, let t)): a != b ? a < b : s < t
         case (.ownerCalls(let a, let s), .ownerCalls(let b, let t)): a != b ? a < b : s < t
+        case (.app(let a), .app(let b)): a < b
+        case (.appCalls(let a, let s), .appCalls(let b, let t)): a != b ? a < b : s < t
         default: a.rank < b.rank
         }
     }
@@ -50,6 +60,8 @@ package enum DirectoryKey: RowKey {
         case .claim: 1
         case .roomCalls: 2
         case .ownerCalls: 3
+        case .app: 4
+        case .appCalls: 5
         }
     }
 }
@@ -59,11 +71,12 @@ package enum DirectoryRow: JournalRow, Codable {
     case room(row: RoomRow)
     case claim(claim: OwnerClaim)
     case calls(window: OutcomeWindow)
+    case app(row: AppRow)
 
     package var due: Timestamp? {
         switch self {
         case .room(let row): row.removeAt
-        case .claim: nil
+        case .claim, .app: nil
         case .calls(let window): window.due
         }
     }
@@ -109,4 +122,17 @@ package struct OwnerClaim: Hashable, Sendable, Codable {
 
     /// A claim for `live`.
     package init(live: LiveID) { self.live = live }
+}
+
+/// An app's settings as the directory knows them.
+package struct AppRow: Hashable, Sendable, Codable {
+    package var settings: AppSettings
+    /// The offset of the last change, plus one: 0 is an app without settings.
+    package var revision: Int64
+
+    /// Settings of a revision.
+    package init(settings: AppSettings, revision: Int64) {
+        self.settings = settings
+        self.revision = revision
+    }
 }

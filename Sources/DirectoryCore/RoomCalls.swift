@@ -99,7 +99,7 @@ extension DirectoryMachine {
         case .revokeAdmin(_, let user, _): self.revokeAdmin(user, call.key, &room)
         case .kick(_, let user, let caller): self.kick(user, caller, call.key)
         case .end(_, let caller): self.end(caller, call.key, &room, at: moment.now)
-        case .create, .open, .repeatOpen, .release, .floor:
+        case .create, .open, .repeatOpen, .release, .floor, .appSettings:
             throw ReplyError(.internalError, "not a call about a live")
         }
     }

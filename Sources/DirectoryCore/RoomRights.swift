@@ -34,7 +34,7 @@ enum RoomRights {
             guard isOwner || isAdmin else {
                 throw ReplyError(.needsOwnerOrAdmin, "only owner and admins change the live")
             }
-        case .create, .open, .repeatOpen, .release, .floor:
+        case .create, .open, .repeatOpen, .release, .floor, .appSettings:
             break
         }
     }

@@ -16,6 +16,9 @@ extension Gateway {
     /// A live's stage.
     package func received(_ record: StageRecord) { self.change { $0.apply(record) } }
 
+    /// An app's settings.
+    package func received(_ record: AppRecord) { self.change { $0.apply(record) } }
+
     /// A live's count; its viewers here get it.
     package func received(_ record: CountRecord) {
         guard self.change({ $0.apply(record) }) else { return }

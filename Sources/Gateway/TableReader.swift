@@ -9,8 +9,8 @@ internal import PlazaWire
 internal import ServiceShell
 internal import Synchronization
 
-/// The thread that fills the tables: `rooms`, `stages` and `audience.counts` from their beginning, notices from 60 s
-/// before now, and this gateway's replies from now on.
+/// The thread that fills the tables: `rooms`, `stages`, `audience.counts` and `apps` from their beginning, notices from
+/// 60 s before now, and this gateway's replies from now on.
 final class TableReader: Sendable {
     private let gateway: Gateway
     private let kafka: KafkaSettings
@@ -22,7 +22,7 @@ final class TableReader: Sendable {
     private let waker = Locked<ConsumerWaker?>(nil)
     private let lastTurn = Atomic<Int64>(0)
 
-    private static let tables: [PlazaTopic] = [.rooms, .stages, .audienceCounts]
+    private static let tables: [PlazaTopic] = [.rooms, .stages, .audienceCounts, .apps]
     private static let batch = 1000
     private static let refreshMilliseconds: Int64 = 5000
 
@@ -133,6 +133,10 @@ final class TableReader: Sendable {
                     self.gateway.stageGone(key)
                 }
             case .audienceCounts: try self.takeCount(record, key)
+            case .apps:
+                if let value = record.value {
+                    self.gateway.received(try Wire.decode(AppRecord.self, from: value))
+                }
             case .userNotices:
                 guard let value = record.value, RecentOffset.isRecent(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)

@@ -8,6 +8,8 @@ package struct ReadModel: Sendable {
     private var rooms: [LiveKey: RoomRecord] = [:]
     private var stages: [LiveKey: StageRecord] = [:]
     private var counts: [LiveKey: CountRecord] = [:]
+    /// What apps have set for themselves.
+    package private(set) var apps = AppTable()
 
     /// A model that knows nothing.
     package init() {}
@@ -50,6 +52,11 @@ package struct ReadModel: Sendable {
         return true
     }
 
+    /// Takes an app's record.
+    ///
+    /// - Returns: false when it is older than, or the same as, what is known.
+    @discardableResult package mutating func apply(_ record: AppRecord) -> Bool { self.apps.apply(record) }
+
     /// The room's record is gone: the live ended some minutes ago.
     package mutating func removeRoom(_ key: LiveKey) { self.rooms[key] = nil }
     /// The stage's record is gone.
@@ -66,6 +73,7 @@ package struct ReadModel: Sendable {
         return switch seen.table {
         case .rooms: (self.rooms[key]?.revision ?? .min) >= seen.revision
         case .stages: (self.stages[key]?.revision ?? .min) >= seen.revision
+        case .apps: self.apps.revision(of: app) >= seen.revision
         }
     }
 

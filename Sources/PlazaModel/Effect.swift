@@ -17,8 +17,11 @@ package enum Effect: Hashable, Sendable {
     case count(CountRecord)
     case countGone(LiveKey)
     case presenceEpoch(PresenceEpochRecord)
+    case app(AppRecord)
     case feed(FeedItem)
     case notice(Notice)
+    /// For the app's backend; only when `policies[app].hasWebhooks`.
+    case webhook(WebhookEvent)
     // After the commit.
     case reply(Reply)
 }
@@ -37,7 +40,7 @@ extension Effect {
 }
 
 extension DirectoryInput {
-    /// The record's key: the live's, or the owner's for claims.
+    /// The record's key: the live's, the owner's for claims, the app's alone for its settings.
     package var keyText: String {
         switch self.command {
         case .create(_, _, let owner, _): UserKey(self.app, owner.userID).text
@@ -47,6 +50,7 @@ extension DirectoryInput {
             .setAdminVouched(let live, _, _), .revokeAdmin(let live, _, _), .kick(let live, _, _), .end(let live, _),
             .floor(let live, _, _):
             LiveKey(self.app, live).text
+        case .appSettings: self.app.text
         }
     }
 }

@@ -87,6 +87,11 @@ package struct BattleID: TextID {
 package struct GiftID: TextID {
     package let text: String
     package init(_ text: String) { self.text = text }
+    /// A gift's name from outside: 1 to 32 letters, digits, hyphens or underscores.
+    package init?(checking text: String) {
+        guard TextRule.isWord(text, maxBytes: 32) else { return nil }
+        self.text = text
+    }
 }
 
 /// A live within its app: the key of most topics.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CoreKit
 
-/// What the directory's inbox carries, keyed by live, or by owner for the claim that a user runs one live at a time.
+/// What the directory's inbox carries, keyed by live, by owner for the claim that a user runs one live at a
+/// time, or by app for its settings.
 package struct DirectoryInput: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID
@@ -34,6 +35,8 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case end(live: LiveID, caller: Caller)
     /// Presence tells the user's floor: the user's calls with a ticket below it are refused.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
+    /// Keyed by the app alone; by an app's server only.
+    case appSettings(change: AppSettingsChange, caller: Caller)
 }
 
 /// What presence's inbox carries, keyed by live.

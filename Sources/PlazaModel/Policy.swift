@@ -10,6 +10,8 @@ package struct AppPolicy: Hashable, Sendable, Codable {
     package var maxAudience: Int
     /// A battle's longest duration in seconds, and the one that is taken when none is named.
     package var maxBattleSeconds: Int64
+    /// The app's backend wants to hear of what happens; follows from the app's hooks, and is not set by itself.
+    package var hasWebhooks = false
 
     package init(feedBudget: Int = 40, maxAdmins: Int = 5, maxAudience: Int = 1_000_000, maxBattleSeconds: Int64 = 300)
     {

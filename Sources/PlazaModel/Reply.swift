@@ -29,6 +29,9 @@ package enum CallResult: Hashable, Sendable, Codable {
     case count(count: LiveCount)
     case stage(record: StageRecord?)
     case metadata(values: [String: String])
+    /// An app's settings, for its server.
+    case app(settings: AppSettings, revision: Int64)
+    case gifts(categories: [GiftCategory])
 }
 
 /// A live as lists show it.
@@ -136,6 +139,8 @@ package struct Seen: Hashable, Sendable, Codable {
     package enum Table: String, Hashable, Sendable, Codable {
         case rooms
         case stages
+        /// An app's settings; `live` is empty.
+        case apps
     }
     package var table: Table
     package var live: LiveID

@@ -81,6 +81,8 @@ extension ReplyCode {
     package static let metadataKeyTooLong = ReplyCode(100504)
     package static let giftsNotEnabled = ReplyCode(102001)
     package static let noSuchGift = ReplyCode(102002)
+    /// The app's backend refused a gift, or did not answer.
+    package static let giftCheckFailed = ReplyCode(102004)
     package static let giftsOffInLive = ReplyCode(102008)
     // Chat layer.
     package static let messageTooLong = ReplyCode(9522)
@@ -128,7 +130,7 @@ extension ReplyCode {
         100415: "inAnotherBattle", 100416: "battlePending", 100419: "notWhileFighting", 100420: "battleNotStarted",
         100421: "battleOver", 100500: "tooManyMetadataKeys", 100501: "metadataValueTooLong",
         100502: "metadataTooLong", 100503: "noSuchMetadataKey", 100504: "metadataKeyTooLong",
-        102001: "giftsNotEnabled", 102002: "noSuchGift", 102008: "giftsOffInLive",
+        102001: "giftsNotEnabled", 102002: "noSuchGift", 102004: "giftCheckFailed", 102008: "giftsOffInLive",
     ]
 }
 

@@ -15,9 +15,11 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
     case rooms
     case stages
     case audienceCounts = "audience.counts"
+    case apps
     case roomFeed = "room.feed"
     case userNotices = "user.notices"
     case replies
+    case webhooks
 
     /// How records of the topic are kept.
     package enum Retention: Sendable, Equatable {
@@ -30,10 +32,11 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
     /// How long records are kept (design 5).
     package var retention: Retention {
         switch self {
-        case .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .roomFeed:
+        case .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .roomFeed,
+            .webhooks:
             .time(milliseconds: 24 * 3_600_000)
         case .directoryState, .audienceState, .barrageState, .seatState, .connectionState, .rooms, .stages,
-            .audienceCounts:
+            .audienceCounts, .apps:
             .compacted
         case .userNotices: .time(milliseconds: 3_600_000)
         case .replies: .time(milliseconds: 600_000)

@@ -53,6 +53,8 @@ package struct TopicRecord: Equatable, Sendable {
                     position: item.position, feedClass: item.content.feedClass, isEnd: item.content.isEnd
                 ).headers)
         case .notice(let notice): self.init(.userNotices, key: notice.to.text, value: Wire.encode(notice))
+        case .app(let record): self.init(.apps, key: record.app.text, value: Wire.encode(record))
+        case .webhook(let event): self.init(.webhooks, key: event.key.text, value: Wire.encode(event))
         case .reply(let reply): self.init(.replies, key: reply.to.text, value: Wire.encode(reply))
         }
     }

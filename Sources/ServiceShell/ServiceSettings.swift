@@ -16,7 +16,7 @@ package struct ServiceSettings: Sendable {
     package var partitions: Int
     package var replication: Int
     package var mode: KafkaMode
-    /// The apps file as it was read: keys and policies by app.
+    /// The apps file as it was read: keys, policies and hooks by app.
     package var apps: [UInt8]
     package var logLevel: LogLevel
     package var drainMilliseconds: Int
@@ -37,7 +37,8 @@ package struct ServiceSettings: Sendable {
             help: "Partitions of every topic. Chosen when a cluster is made; never changes.")
         self.replication = reader.int(
             "replication", default: 1, range: 1...9, help: "Copies of every partition, when this process makes topics.")
-        let path = reader.optionalString("apps", placeholder: "FILE", help: "The apps' keys and policies, as JSON.")
+        let path = reader.optionalString(
+            "apps", placeholder: "FILE", help: "The apps' keys, policies and hooks, as JSON.")
         let inline = reader.optionalString(
             "apps-json", placeholder: "JSON", isSecret: true, help: "The same, given directly instead of a file.")
         reader.section("Process")
@@ -61,14 +62,29 @@ package struct ServiceSettings: Sendable {
             }
         }
         do {
-            _ = try Self.policies(of: self.apps)
+            let file = try Self.file(of: self.apps)
+            for (app, entry) in file.sorted(by: { $0.key < $1.key }) {
+                guard let fault = entry.hooks?.fault else { continue }
+                reader.refuse("apps", value: path, remedy: "correct the hooks of \(app): \(fault)")
+            }
         } catch {
             reader.refuse("apps", value: path, remedy: "give JSON of the form {\"apps\":{…}} (\(error))")
         }
     }
 
     /// The policies of the apps file; it was checked when it was read.
-    package var policies: Policies { (try? Self.policies(of: self.apps)) ?? Policies() }
+    package var policies: Policies {
+        var policies: [AppID: AppPolicy] = [:]
+        for (app, entry) in (try? Self.file(of: self.apps)) ?? [:] {
+            var policy = entry.policy ?? AppPolicy()
+            policy.hasWebhooks = entry.hooks.map { $0.events != [] } ?? false
+            policies[app] = policy
+        }
+        return Policies(policies)
+    }
+
+    /// The hooks of the apps that have some.
+    package var hooks: [AppID: AppHooks] { ((try? Self.file(of: self.apps)) ?? [:]).compactMapValues(\.hooks) }
 
     /// What the Kafka clients of this process share.
     package func kafka(log: Log) -> KafkaSettings {
@@ -78,15 +94,17 @@ package struct ServiceSettings: Sendable {
         }
     }
 
-    private static func policies(of apps: [UInt8]) throws(WireError) -> Policies {
-        guard !apps.isEmpty else { return Policies() }
+    private static func file(of apps: [UInt8]) throws(WireError) -> [AppID: AppsFile.App] {
+        guard !apps.isEmpty else { return [:] }
         let file = try Wire.decode(AppsFile.self, from: apps)
-        return Policies(
-            Dictionary(file.apps.map { (AppID($0.key), $0.value.policy ?? AppPolicy()) }, uniquingKeysWith: { $1 }))
+        return Dictionary(file.apps.map { (AppID($0.key), $0.value) }, uniquingKeysWith: { $1 })
     }
 
     private struct AppsFile: Decodable {
-        struct App: Decodable { var policy: AppPolicy? }
+        struct App: Decodable {
+            var policy: AppPolicy?
+            var hooks: AppHooks?
+        }
         var apps: [String: App]
     }
 }

@@ -24,7 +24,8 @@ import Testing
 
     @Test func `state and tables are compacted, everything else has an end`() {
         for topic in PlazaTopic.allCases {
-            let isTable = topic.rawValue.hasSuffix(".state") || [.rooms, .stages, .audienceCounts].contains(topic)
+            let isTable =
+                topic.rawValue.hasSuffix(".state") || [.rooms, .stages, .audienceCounts, .apps].contains(topic)
             #expect((topic.retention == .compacted) == isTable)
             #expect(topic.configuration["cleanup.policy"] == (isTable ? "compact" : "delete"))
             #expect(topic.configuration["message.timestamp.type"] == "LogAppendTime")
@@ -52,5 +53,6 @@ import Testing
         ]
         for command in byOwner { #expect(key(command) == "demo/alice") }
         for command in byLive { #expect(key(command) == "demo/show") }
+        #expect(key(.appSettings(change: .addWords(words: ["bad"]), caller: caller)) == "demo")
     }
 }

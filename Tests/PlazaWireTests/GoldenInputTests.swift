@@ -10,7 +10,7 @@ import Testing
     @Test func `the directory's inputs keep their form`() throws {
         let reply = Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.error))
         let changes = LiveChanges(liveName: "Concert")
-        let commands: [(String, DirectoryCommand)] = [
+        var commands: [(String, DirectoryCommand)] = [
             (
                 "create",
                 .create(live: Samples.live, changes: Samples.everyChange, owner: Samples.alice, caller: Samples.server)
@@ -28,15 +28,30 @@ import Testing
             ("end", .end(live: Samples.live, caller: Self.caller)),
             ("floor", .floor(live: Samples.live, user: "bob", ticket: Samples.ticket)),
         ]
+        commands += Self.appChanges.map { ($0, .appSettings(change: $1, caller: Samples.server)) }
         for (_, command) in commands {
             switch command {
             case .create, .open, .repeatOpen, .release, .updateInfo, .setMetadata, .deleteMetadata, .setAdmin,
-                .setAdminVouched, .revokeAdmin, .kick, .end, .floor:
+                .setAdminVouched, .revokeAdmin, .kick, .end, .floor, .appSettings:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }
         try GoldenFile(name: "directory-inbox").check(
-            commands.map { ($0, DirectoryInput(app: Samples.app, $1)) }, free: ["values"])
+            commands.map { ($0, DirectoryInput(app: Samples.app, $1)) }, free: ["values", "translations"])
+    }
+
+    private static let appChanges: [(String, AppSettingsChange)] = [
+        ("setWords", .setWords(words: ["bad", "worse"])), ("addWords", .addWords(words: ["bad"])),
+        ("removeWords", .removeWords(words: ["bad"])), ("setGifts", .setGifts(categories: [Samples.giftCategory])),
+        ("putCategory", .putCategory(category: GiftCategory(categoryID: "new", name: "New"))),
+        ("removeCategory", .removeCategory(category: "new")),
+        ("putGift", .putGift(gift: Samples.rocket, category: "new")), ("removeGift", .removeGift(gift: "rose")),
+    ]
+
+    private func everyAppChangeIsAbove(_ change: AppSettingsChange) {
+        switch change {
+        case .setWords, .addWords, .removeWords, .setGifts, .putCategory, .removeCategory, .putGift, .removeGift: break
+        }
     }
 
     @Test func `presence's inputs keep their form`() throws {

@@ -31,6 +31,20 @@ import Testing
             [("epoch", PresenceEpochRecord(partition: 7, epoch: "1f-2"))])
     }
 
+    @Test func `apps keep their form`() throws {
+        try GoldenFile(name: "apps").check(
+            [
+                ("empty", AppRecord(app: Samples.app, revision: 1, settings: AppSettings())),
+                ("full", AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)),
+            ], free: ["translations"])
+    }
+
+    @Test func `webhook events keep their form`() throws {
+        try GoldenFile(name: "webhooks").check(
+            Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) }, free: ["metaData"])
+        #expect(Set(Self.hooks.map(\.1.name)) == Set(WebhookName.allCases))
+    }
+
     @Test func `feed items keep their form, with the number last`() throws {
         let contents = Self.contents
         try GoldenFile(name: "room-feed").check(
@@ -52,7 +66,7 @@ import Testing
             (name, Reply(to: Samples.caller, app: Samples.app, .success(result: result)))
         }
         cases.append(("failure", Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.error))))
-        for table in [Seen.Table.rooms, .stages] {
+        for table in [Seen.Table.rooms, .stages, .apps] {
             let seen = Seen(table, Samples.live, revision: 4)
             cases.append(
                 (
@@ -60,7 +74,7 @@ import Testing
                     Reply(to: Samples.caller, app: Samples.app, .success(result: .done), seen: seen)
                 ))
         }
-        try GoldenFile(name: "replies").check(cases, free: ["metaData", "values"])
+        try GoldenFile(name: "replies").check(cases, free: ["metaData", "values", "translations"])
     }
 
     static let events: [StageEvent] = [
@@ -87,6 +101,44 @@ import Testing
         ("speaking", .speaking(users: [Speaker(user: "bob", level: 60)])),
         ("summary", .summary(statistics: Samples.statistics)), ("tips", .tips(isDegraded: true)),
         ("liveEnded", .liveEnded(reason: .endedByHost, statistics: Samples.statistics)),
+    ]
+
+    static let hooks: [(String, WebhookContent)] = [
+        ("roomCreated", .roomCreated(info: Samples.info, by: "alice")),
+        (
+            "roomEnded",
+            .roomEnded(
+                info: Samples.info, reason: .endedByServer, statistics: Samples.statistics)
+        ), ("roomEndedBare", .roomEnded(info: nil, reason: .endedByHost, statistics: LiveStatistics())),
+        ("enter", .memberState(isOnline: true, cause: .enter, users: [Samples.bob])),
+        ("leave", .memberState(isOnline: false, cause: .leave, users: [Samples.bob])),
+        ("interrupt", .memberState(isOnline: false, cause: .heartbeatInterrupt, users: [Samples.bob])),
+        ("recover", .memberState(isOnline: true, cause: .heartbeatRecover, users: [Samples.alice, Samples.bob])),
+        ("seatsChanged", .seatsChanged(seats: Samples.stage.seats)),
+        (
+            "battleCreated",
+            .battleCreated(
+                battle: "b-6", from: Samples.battle.sides[0], to: [Samples.battle.sides[1]],
+                durationMilliseconds: 60_000, timeoutMilliseconds: 10_000, needResponse: true, extensionInfo: "x")
+        ),
+        (
+            "battleStarted",
+            .battleStarted(
+                battle: "b-6", from: Samples.battle.sides[0], to: [Samples.battle.sides[1]], createdAt: Samples.at,
+                startTime: Samples.at, endTime: Samples.later)
+        ),
+        (
+            "battleEnded",
+            .battleEnded(
+                battle: "b-6", from: Samples.battle.sides[0], to: [Samples.battle.sides[1]], createdAt: Samples.at,
+                startTime: Samples.at, endTime: Samples.later, kind: .timeOver)
+        ),
+        (
+            "battleNeverStarted",
+            .battleEnded(
+                battle: "b-6", from: Samples.battle.sides[0], to: [], createdAt: Samples.at, startTime: nil,
+                endTime: Samples.later, kind: .neverStarted)
+        ),
     ]
 
     static let notices: [(String, NoticeContent)] = [
@@ -164,6 +216,8 @@ import Testing
                     info: Samples.info, epoch: 77, audience: LiveCount(Samples.count), stage: Samples.stage))
         ), ("count", .count(count: LiveCount(Samples.count))), ("stage", .stage(record: Samples.emptyStage)),
         ("noStage", .stage(record: nil)), ("metadata", .metadata(values: ["lang": "en"])),
+        ("app", .app(settings: Samples.appSettings, revision: 5)),
+        ("gifts", .gifts(categories: [Samples.giftCategory])),
     ]
 
     /// Whoever adds a kind is sent here by the compiler, and adds it above.
@@ -187,7 +241,7 @@ import Testing
         switch result {
         case .done, .live, .joined, .audience, .sent, .statistics, .coHost, .battle, .seat, .scores, .loggedIn,
             .resumed, .lives,
-            .room, .count, .stage, .metadata:
+            .room, .count, .stage, .metadata, .app, .gifts:
             break
         }
         switch e {

@@ -59,5 +59,16 @@ enum Samples {
     static let count = CountRecord(
         app: Samples.app, live: Samples.live, epoch: 77, count: 3, totalViewers: 8, stale: true, at: Samples.at)
     static let room = RoomRecord(app: Samples.app, info: Samples.info, epoch: 77, revision: 4)
+    static let rocket = Gift(
+        giftID: "rocket", name: "Rocket", desc: "Flies", iconURL: "https://example.org/i",
+        resourceURL: "https://example.org/r", level: 3, coins: 500, extensionInfo: "{\"fx\":1}",
+        translations: ["zh-CN": GiftText(name: "火箭", desc: "飞")])
+    static let giftCategory = GiftCategory(
+        categoryID: "new", name: "New", desc: "Just in", extensionInfo: "x",
+        gifts: [Samples.rocket, Gift(giftID: "rose", name: "Rose", coins: 1)],
+        translations: ["zh-CN": GiftText(name: "新")])
+    static let appSettings = AppSettings(words: ["bad", "worse"], gifts: [Samples.giftCategory])
+    static let webhook = WebhookEvent(
+        Samples.key, at: Samples.at, .memberState(isOnline: true, cause: .enter, users: [Samples.bob]))
     static let error = ReplyError(.overloaded, "16 calls are open already", retryAfter: 200)
 }

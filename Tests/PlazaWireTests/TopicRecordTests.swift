@@ -17,6 +17,7 @@ import Testing
     private static let tell = BarrageInput(Samples.key, .tell(content: .adminSet(user: "bob")))
     private static let seat = SeatInput(Samples.key, .ended)
     private static let exit = ConnectionInput(app: Samples.app, .exit(live: Samples.live, caller: Samples.caller))
+    private static let app = AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)
     private static let epoch = PresenceEpochRecord(partition: 7, epoch: "e")
 
     @Test func `each effect goes to its topic under its key`() {
@@ -34,6 +35,8 @@ import Testing
             (.stageGone(Samples.key), .stages, live, nil),
             (.count(Samples.count), .audienceCounts, live, Wire.encode(Samples.count)),
             (.countGone(Samples.key), .audienceCounts, live, nil),
+            (.app(Self.app), .apps, "demo", Wire.encode(Self.app)),
+            (.webhook(Samples.webhook), .webhooks, live, Wire.encode(Samples.webhook)),
             (.notice(Self.notice), .userNotices, "demo/bob", Wire.encode(Self.notice)),
             (.reply(Self.reply), .replies, "gateway-1", Wire.encode(Self.reply)),
         ]
@@ -43,7 +46,8 @@ import Testing
             #expect(record.partition == nil && record.headers.isEmpty)
             switch effect {
             case .directory, .audience, .barrage, .seat, .connection, .room, .roomGone, .stage, .stageGone, .count,
-                .countGone, .presenceEpoch, .feed, .notice, .reply:
+                .countGone, .presenceEpoch, .feed, .notice, .reply, .app,
+                .webhook:
                 break  // A new effect makes this switch incomplete: add it above or below.
             }
         }
