@@ -67,9 +67,10 @@ extension AudienceMachine {
             return
         }
         switch input.command {
-        case .opened, .ended: return
+        case .opened, .ended, .rights, .unbanned: return
         case .join(let caller): self.joined(caller, input, step, result, in: &rows, into: &effects)
         case .leave(let caller): self.left(caller, input, step, result, in: &rows, into: &effects)
+        case .signOff: self.left(nil, input, step, result, in: &rows, into: &effects)
         case .heartbeats: self.beaten(input.key, step, result, in: &rows, into: &effects)
         case .assert:
             guard case .done(let entries, _) = result else { return }
@@ -78,16 +79,12 @@ extension AudienceMachine {
             }
         case .kick(let user, let reason, let caller):
             self.kicked(user, reason, by: caller, input, step, result, in: &rows, into: &effects)
+        case .banned(let user, _, let caller):
+            self.banned(user, by: caller, input.key, step.moment, result, in: &rows, into: &effects)
+        case .profile(let caller):
+            self.renamed(caller, input, step, result, in: &rows, into: &effects)
         case .list(_, _, let caller):
-            let outcome: Outcome
-            if case .done(_, .page(let members, let next, let count)) = result {
-                let cursor = next.map(String.init) ?? ""
-                outcome = .success(
-                    result: .audience(page: AudiencePage(members: members, cursor: cursor, count: count)))
-            } else {
-                outcome = .failure(error: Self.unavailable)
-            }
-            effects.append(.reply(Reply(to: caller, app: input.key.app, outcome)))
+            self.listed(caller, input.key, row, result, into: &effects)
         case .vouchAdmin(let user, let caller):
             self.vouched(user, caller, input.key, result, in: rows, into: &effects)
         case .confirm(let user):
@@ -95,6 +92,19 @@ extension AudienceMachine {
             guard case .done(_, .isMember(false)) = result, let row = rows.live(input.key), !row.isStale else { return }
             self.tellGone(user, input.key, row, into: &effects)
         }
+    }
+
+    private func listed(
+        _ caller: Caller, _ key: LiveKey, _ row: LiveRow, _ result: LeaseResult, into effects: inout [Effect]
+    ) {
+        guard case .done(_, .page(let members, let next, let count)) = result else {
+            return effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.unavailable))))
+        }
+        let shown = members.map { member in
+            AudienceMember(user: member.user, role: row.role(of: member.user.userID), joinedAt: member.joinedAt)
+        }
+        let page = AudiencePage(members: shown, cursor: next.map(String.init) ?? "", count: count)
+        effects.append(.success(.audience(page: page), to: caller, app: key.app))
     }
 
     private func vouched(

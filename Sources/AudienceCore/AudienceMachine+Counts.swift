@@ -11,6 +11,7 @@ extension AudienceMachine {
             switch key {
             case .partition: self.settle(at: moment, in: &rows, into: &effects)
             case .live(let live): self.tellCount(live, at: moment.now, in: &rows, into: &effects)
+            case .bans(let live): self.keep(rows.bans(live), live, at: moment.now, in: &rows)
             case .calls, .floors: rows[key] = nil
             }
         }

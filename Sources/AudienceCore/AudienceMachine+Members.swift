@@ -38,8 +38,9 @@ extension AudienceMachine {
         self.answer(caller, .success(result: outcome), input, step.moment, in: &rows, into: &effects)
     }
 
+    /// A session has left; a caller waits for the answer when it left by itself.
     func left(
-        _ caller: Caller, _ input: AudienceInput, _ step: AudienceStep, _ result: LeaseResult, in rows: inout Rows,
+        _ caller: Caller?, _ input: AudienceInput, _ step: AudienceStep, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
         if case .done(let entries, _) = result {
@@ -49,6 +50,18 @@ extension AudienceMachine {
         }
         // Leaving twice is no mistake. While the leases are away nobody can say whether it was the user's last device,
         // so no leave is told (I5); seats and connections ask when the leases are back.
+        guard let caller else { return }
+        self.answer(caller, .success(result: .done), input, step.moment, in: &rows, into: &effects)
+    }
+
+    /// A user has another name or picture.
+    func renamed(
+        _ caller: Caller, _ input: AudienceInput, _ step: AudienceStep, _ result: LeaseResult, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        guard case .done = result else {
+            return effects.append(.reply(Reply(to: caller, app: input.key.app, .failure(error: Self.unavailable))))
+        }
         self.answer(caller, .success(result: .done), input, step.moment, in: &rows, into: &effects)
     }
 
@@ -70,35 +83,59 @@ extension AudienceMachine {
         _ user: UserID, _ reason: KickReason, by caller: Caller, _ input: AudienceInput, _ step: AudienceStep,
         _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        guard var row = rows.live(input.key) else { return }
+        let isOut = self.putOut(
+            user, reason, by: caller.userID, input.key, step.moment, result, in: &rows, into: &effects)
+        let error = ReplyError(.notMember, "the user is not in the live")
+        let outcome: Outcome = isOut ? .success(result: .done) : .failure(error: error)
+        self.answer(caller, outcome, input, step.moment, in: &rows, into: &effects)
+    }
+
+    /// The directory has banned a user, here or not: what it holds is void, and it is out.
+    func banned(
+        _ user: UserID, by caller: Caller?, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult,
+        in rows: inout Rows, into effects: inout [Effect]
+    ) {
+        guard let row = rows.live(key) else { return }
+        let reason: KickReason = caller?.role == .user ? .byAdmin : .byServer
+        let isOut = self.putOut(
+            user, reason, by: caller?.userID ?? row.owner, key, moment, result, in: &rows, into: &effects)
+        // One who went silent may come back with its ticket; not when it is banned.
+        if !isOut { self.raiseFloor(of: user, to: Ticket(moment.offset), key, in: &rows, into: &effects) }
+    }
+
+    /// Puts a user out of a live with all its sessions.
+    ///
+    /// - Returns: false when the user is not in it; then nothing follows.
+    private func putOut(
+        _ user: UserID, _ reason: KickReason, by: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult,
+        in rows: inout Rows, into effects: inout [Effect]
+    ) -> Bool {
+        guard var row = rows.live(key) else { return false }
         var found: (user: UserInfo, count: Int)?
         if case .done(let entries, _) = result {
             for case .kicked(let info, let count) in entries.map(\.change) { found = (info, count) }
         }
         // While stale, the leases do not know everybody who is here: then a kick holds for whoever it names.
         let isUnsure = row.isStale || result == .away
-        guard found != nil || isUnsure && !row.kickedWhileStale.contains(user) else {
-            let error = ReplyError(.notMember, "the user is not in the live")
-            return self.answer(caller, .failure(error: error), input, step.moment, in: &rows, into: &effects)
-        }
+        guard found != nil || isUnsure && !row.kickedWhileStale.contains(user) else { return false }
         if isUnsure {
             row.kickedWhileStale.append(user)
             if row.kickedWhileStale.count > Self.kickedWhileStaleLimit { row.kickedWhileStale.removeFirst() }
-            rows[.live(input.key)] = .live(row: row)
+            rows[.live(key)] = .live(row: row)
         }
-        let floor = Ticket(step.moment.offset)
-        self.raiseFloor(of: user, to: floor, input.key, in: &rows, into: &effects)
+        let floor = Ticket(moment.offset)
+        self.raiseFloor(of: user, to: floor, key, in: &rows, into: &effects)
         if user != row.owner {
-            self.tell(.audienceLeft(user: found?.user ?? UserInfo(userID: user)), input.key, into: &effects)
+            self.tell(.audienceLeft(user: found?.user ?? UserInfo(userID: user)), key, into: &effects)
         }
-        self.tellGone(user, input.key, row, into: &effects)
-        self.counted(input.key, found?.count ?? row.count, at: step.moment.now, in: &rows, into: &effects)
+        self.tellGone(user, key, row, into: &effects)
+        self.counted(key, found?.count ?? row.count, at: moment.now, in: &rows, into: &effects)
         effects.append(
             .notice(
                 Notice(
-                    to: UserKey(input.key.app, user), live: input.key.live, at: step.moment.now, floor: floor,
-                    content: .kickedOut(reason: reason, by: caller.userID))))
-        self.answer(caller, .success(result: .done), input, step.moment, in: &rows, into: &effects)
+                    to: UserKey(key.app, user), live: key.live, at: moment.now, floor: floor,
+                    content: .kickedOut(reason: reason, by: by))))
+        return true
     }
 
     /// From here on nothing that the user sent before reaches the room, through any machine (I6).

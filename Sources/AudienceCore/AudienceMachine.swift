@@ -96,11 +96,13 @@ extension AudienceMachine {
             row.isStale = rows.partition.isAway
             rows[.live(key)] = .live(row: row)
             rows[.floors(key)] = nil
+            rows[.bans(key)] = nil
             return AudienceStep(moment, input, .act, epoch: epoch, command: .clear(live: key))
         case .ended(let epoch):
             guard rows.live(key)?.epoch == epoch else { return AudienceStep(moment, input, .ignored) }
             rows[.live(key)] = nil
             rows[.floors(key)] = nil
+            rows[.bans(key)] = nil
             return AudienceStep(moment, input, .act, epoch: epoch, command: .clear(live: key))
         default: break
         }
@@ -110,9 +112,11 @@ extension AudienceMachine {
         {
             return AudienceStep(moment, input, .refused(error))
         }
-        if case .list(let cursor, _, _) = input.command, !cursor.isEmpty, Int64(cursor) == nil {
-            let error = ReplyError(.invalidParameter, "the cursor is none of this list")
+        if let error = self.refusal(of: input.command, at: moment.now, rows.bans(key)) {
             return AudienceStep(moment, input, .refused(error))
+        }
+        if self.takeIn(input.command, key, at: moment.now, in: &rows) {
+            return AudienceStep(moment, input, .act, epoch: row.epoch)
         }
         guard let command = self.command(for: input, at: moment, row, rows.floors(key)) else {
             // A server's token is in no room, so it has none to leave; all else here is no call.
@@ -126,15 +130,18 @@ extension AudienceMachine {
     private func command(for input: AudienceInput, at moment: Moment, _ row: LiveRow, _ floors: Floors) -> LeaseCommand?
     {
         let key = input.key
+        // Of this live, from before now, and from after the user's last kick or ban.
         func isAdmitted(_ user: UserID, _ ticket: Ticket) -> Bool {
             ticket.offset >= row.openedAt && ticket.offset < moment.offset && floors.admit(user, ticket)
         }
         switch input.command {
-        case .opened, .ended: return nil
+        case .opened, .ended, .unbanned, .rights: return nil
         case .join(let caller):
             let member = Presence(
                 session: caller.request.session, user: caller.user, ticket: Ticket(moment.offset), silentFor: 0)
-            return .join(live: key, owner: row.owner, member: member, limit: self.policies[key.app].maxAudience)
+            let most = self.policies[key.app].maxAudience
+            let limit = row.maxMembers > 0 ? min(row.maxMembers, most) : most
+            return .join(live: key, owner: row.owner, member: member, limit: limit)
         case .leave(let caller):
             guard let ticket = caller.ticket else { return nil }
             return .leave(
@@ -145,7 +152,12 @@ extension AudienceMachine {
         case .assert(let members):
             let valid = members.filter { isAdmitted($0.user.userID, $0.ticket) }
             return valid.isEmpty ? nil : .assert(live: key, owner: row.owner, members: valid)
+        case .signOff(let session, let user, let ticket):
+            guard isAdmitted(user, ticket) else { return nil }
+            return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
         case .kick(let user, _, _): return .kick(live: key, user: user, isUnsure: row.isStale)
+        case .banned(let user, _, _): return .kick(live: key, user: user, isUnsure: true)
+        case .profile(let caller): return .profile(live: key, user: caller.user)
         case .list(let cursor, let count, _):
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
@@ -159,9 +171,62 @@ extension AudienceMachine {
     private func verdictWithoutLive(_ input: AudienceInput) -> AudienceStep.Verdict {
         switch input.command {
         case .join: .refused(ReplyError(.noSuchRoomOnEntry, "there is no such live"))
-        case .leave, .kick, .list, .vouchAdmin: .refused(ReplyError(.noSuchRoom, "there is no such live"))
-        case .opened, .ended, .heartbeats, .assert, .confirm: .ignored
+        case .leave, .kick, .list, .vouchAdmin, .profile: .refused(ReplyError(.noSuchRoom, "there is no such live"))
+        case .opened, .ended, .heartbeats, .assert, .confirm, .signOff, .banned, .unbanned, .rights: .ignored
         }
+    }
+
+    /// Why a call has no place in a running live, or nil.
+    private func refusal(of command: AudienceCommand, at now: Timestamp, _ bans: Bans) -> ReplyError? {
+        switch command {
+        case .join(let caller):
+            guard let ban = bans.ban(of: caller.userID, at: now) else { return nil }
+            guard let until = ban.until else {
+                return ReplyError(.banned, "you are banned from the live for good")
+            }
+            return ReplyError(
+                .banned, "you are banned from the live until \(until.milliseconds) ms since 1970",
+                retryAfter: (until - now).count)
+        case .list(let cursor, _, _):
+            guard !cursor.isEmpty, Int64(cursor) == nil else { return nil }
+            return ReplyError(.invalidParameter, "the cursor is none of this list")
+        case .opened, .ended, .leave, .heartbeats, .assert, .kick, .vouchAdmin, .confirm, .banned, .unbanned, .rights,
+            .profile, .signOff:
+            return nil
+        }
+    }
+
+    /// Takes in what the directory says of a live, so that it holds for the next input of the same batch.
+    ///
+    /// - Returns: whether the command is done with it, and asks nothing of the leases.
+    private func takeIn(_ command: AudienceCommand, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) -> Bool {
+        switch command {
+        case .rights(let admins, let maxMembers):
+            guard var row = rows.live(key) else { return true }
+            (row.admins, row.maxMembers) = (admins, maxMembers)
+            rows[.live(key)] = .live(row: row)
+            return true
+        case .unbanned(let user):
+            var bans = rows.bans(key)
+            bans.lift(user)
+            self.keep(bans, key, at: now, in: &rows)
+            return true
+        case .banned(let user, let until, _):
+            var bans = rows.bans(key)
+            bans.set(user, until: until)
+            self.keep(bans, key, at: now, in: &rows)
+            return false
+        case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .confirm, .profile,
+            .signOff:
+            return false
+        }
+    }
+
+    /// Keeps who is banned, without those whose ban is over.
+    func keep(_ bans: Bans, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) {
+        var bans = bans
+        bans.prune(at: now)
+        rows[.bans(key)] = bans.bans.isEmpty ? nil : .bans(row: bans)
     }
 
     /// Why a caller may not act in the live, or nil.
@@ -177,8 +242,10 @@ extension AudienceCommand {
     /// Whether the caller must be in the room. Those that come through the directory were checked there.
     var needsTicket: Bool {
         switch self {
-        case .leave, .list: true
-        case .opened, .ended, .join, .heartbeats, .assert, .kick, .vouchAdmin, .confirm: false
+        case .leave, .list, .profile: true
+        case .opened, .ended, .join, .heartbeats, .assert, .kick, .vouchAdmin, .confirm, .banned, .unbanned, .rights,
+            .signOff:
+            false
         }
     }
 }
@@ -199,6 +266,11 @@ extension Journal where Key == AudienceKey, Row == AudienceRow {
     /// The floors of a live.
     package func floors(_ key: LiveKey) -> Floors {
         guard case .floors(let row)? = self[.floors(key)] else { return Floors() }
+        return row
+    }
+    /// Who may not enter a live.
+    package func bans(_ key: LiveKey) -> Bans {
+        guard case .bans(let row)? = self[.bans(key)] else { return Bans() }
         return row
     }
     /// The outcomes of a session's calls.

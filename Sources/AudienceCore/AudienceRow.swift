@@ -7,6 +7,7 @@ package enum AudienceRow: JournalRow, Codable {
     case partition(row: PartitionRow)
     case live(row: LiveRow)
     case floors(row: Floors)
+    case bans(row: Bans)
     case calls(row: OutcomeWindow)
 
     package var due: Timestamp? {
@@ -14,6 +15,7 @@ package enum AudienceRow: JournalRow, Codable {
         case .partition(let row): row.settlesAt
         case .live(let row): row.countDue
         case .floors: nil
+        case .bans(let row): row.nextEnd
         case .calls(let row): row.due
         }
     }
@@ -37,6 +39,10 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var epoch: Int64
     /// The owner: has a lease like everybody, and is in no list, count or tip.
     package var owner: UserID
+    /// Who is shown as admin.
+    package var admins: [UserID] = []
+    /// Users that the live may have; 0: as many as the app allows.
+    package var maxMembers = 0
     /// The offset of the live's opening: tickets below it are of an older live of the same name.
     package var openedAt: Int64
     /// Users in the live as the leases have it, the owner not counted.
@@ -59,6 +65,12 @@ package struct LiveRow: Hashable, Sendable, Codable {
         self.owner = owner
         self.openedAt = openedAt
         self.toldAt = toldAt
+    }
+
+    /// What a user is in this live.
+    package func role(of user: UserID) -> LiveRole {
+        if user == self.owner { return .owner }
+        return self.admins.contains(user) ? .admin : .generalUser
     }
 
     /// The record of the count as it was last told.

@@ -41,25 +41,27 @@ extension AudienceCommand {
     package var caller: Caller? {
         switch self {
         case .join(let caller), .leave(let caller), .kick(_, _, let caller), .list(_, _, let caller),
-            .vouchAdmin(_, let caller):
+            .vouchAdmin(_, let caller), .profile(let caller):
             caller
-        case .opened, .ended, .heartbeats, .assert, .confirm: nil
+        case .opened, .ended, .heartbeats, .assert, .confirm, .banned, .unbanned, .rights, .signOff: nil
         }
     }
 
     /// Whether a call changes something, so that its outcome is kept for its sender's retries.
     var isKept: Bool {
         switch self {
-        case .join, .leave, .kick: true
-        case .opened, .ended, .heartbeats, .assert, .list, .vouchAdmin, .confirm: false
+        case .join, .leave, .kick, .profile: true
+        case .opened, .ended, .heartbeats, .assert, .list, .vouchAdmin, .confirm, .banned, .unbanned, .rights,
+            .signOff:
+            false
         }
     }
 
     /// Whether leaving it out would leave the leases wrong for longer than a heartbeat.
     var needsLeases: Bool {
         switch self {
-        case .join, .leave, .kick, .assert, .ended: true
-        case .opened, .heartbeats, .list, .vouchAdmin, .confirm: false
+        case .join, .leave, .kick, .assert, .ended, .banned, .signOff: true
+        case .opened, .heartbeats, .list, .vouchAdmin, .confirm, .unbanned, .rights, .profile: false
         }
     }
 }

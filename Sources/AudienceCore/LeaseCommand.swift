@@ -15,6 +15,8 @@ package enum LeaseCommand: Hashable, Sendable {
     case assert(live: LiveKey, owner: UserID, members: [Presence])
     /// Removes all sessions of a user; when `isUnsure`, also those that the leases do not know stay out.
     case kick(live: LiveKey, user: UserID, isUnsure: Bool)
+    /// Shows a user under another name or picture, if it has a session, or had one until lately.
+    case profile(live: LiveKey, user: UserInfo)
     /// Removes everybody: the live has ended, or one of the same name begins.
     case clear(live: LiveKey)
     /// Lets time pass, and at most `limit` leases expire.
@@ -54,6 +56,8 @@ package enum LeaseChange: Hashable, Sendable {
     case expired(live: LiveKey, user: UserInfo, count: Int)
     /// A sign of life of a user whose leases had ended: it is in again.
     case back(user: UserInfo, count: Int)
+    /// A user who is in is shown otherwise from now on.
+    case renamed
     /// An assertion changed the count.
     case asserted(count: Int)
 }

@@ -96,6 +96,19 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case assert(members: [Presence])
     /// Authorised by the directory.
     case kick(user: UserID, reason: KickReason, caller: Caller)
+    /// Authorised, kept and answered by the directory: the user is out at once, and its joins are refused until `until`;
+    /// nil: for good. `caller` is who banned, for the user's notice.
+    case banned(user: UserID, until: Timestamp?, caller: Caller?)
+    /// The directory lifted a ban, before its end.
+    case unbanned(user: UserID)
+    /// Who is shown as admin, and how many users the live may have (0: as many as the app allows); told by the directory
+    /// at each change.
+    case rights(admins: [UserID], maxMembers: Int)
+    /// The caller has another name or picture from now on, in the list, on its seat and to all viewers.
+    case profile(caller: Caller)
+    /// A gateway closed the session for good, for its user signed in elsewhere or its token ended: a leave that nobody waits
+    /// for.
+    case signOff(session: SessionID, user: UserID, ticket: Ticket)
     /// Answers with a page of the list; an empty cursor begins it.
     case list(cursor: String, count: Int, caller: Caller)
     /// Sends the user back to the directory as a vouched admin-to-be, or answers that it is not a member.

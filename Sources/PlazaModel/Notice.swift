@@ -5,6 +5,8 @@ package import CoreKit
 package enum KickReason: String, Hashable, Sendable, Codable {
     case byAdmin
     case byServer
+    /// The user joined with another device, in an app that allows one.
+    case byLoggedOnOtherDevice
 }
 
 /// Why a request found no answer (reference 6).

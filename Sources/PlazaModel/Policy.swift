@@ -63,6 +63,8 @@ package enum Limits {
     package static let seatCount = 50
     /// Floors that a machine keeps for one live; the oldest go first.
     package static let floorsPerLive = 1000
+    /// Users banned from one live at a time.
+    package static let bansPerLive = 1000
     package static let extraInfoBytes = 2048
     package static let userNameBytes = 100
     /// Open applications and invitations of one live.

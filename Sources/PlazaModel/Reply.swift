@@ -119,11 +119,21 @@ package struct AudiencePage: Hashable, Sendable, Codable {
 /// A viewer as the audience list shows it.
 package struct AudienceMember: Hashable, Sendable, Codable {
     package var user: UserInfo
+    /// Admin, or general user: the owner is in no list.
+    package var role: LiveRole
     package var joinedAt: Timestamp
 
-    package init(user: UserInfo, joinedAt: Timestamp) {
+    package init(user: UserInfo, role: LiveRole = .generalUser, joinedAt: Timestamp) {
         self.user = user
+        self.role = role
         self.joinedAt = joinedAt
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.user = try values.decode(UserInfo.self, forKey: .user)
+        self.role = try values.decodeIfPresent(LiveRole.self, forKey: .role) ?? .generalUser
+        self.joinedAt = try values.decode(Timestamp.self, forKey: .joinedAt)
     }
 }
 

@@ -8,7 +8,7 @@ extension LeaseCommand {
     var isQuestion: Bool {
         switch self {
         case .page, .isMember: true
-        case .join, .leave, .beats, .assert, .kick, .clear, .tick: false
+        case .join, .leave, .beats, .assert, .kick, .profile, .clear, .tick: false
         }
     }
 
@@ -48,6 +48,9 @@ extension LeaseCommand {
         case .kick(let live, let user, let isUnsure):
             script = .kick
             arguments += [live.text, user.text, isUnsure ? "1" : "0"]
+        case .profile(let live, let user):
+            script = .profile
+            arguments += [live.text, user.userID.text, Profile.text(user)]
         case .clear(let live):
             script = .clear
             arguments.append(live.text)
@@ -67,7 +70,8 @@ extension LeaseCommand {
     /// What the script's reply says; nil when it is not of the script's shape.
     func answer(_ reply: LeaseReply) -> LeaseAnswer? {
         switch self {
-        case .join, .leave, .beats, .assert, .kick, .clear, .tick: return reply.integer == nil ? nil : LeaseAnswer.none
+        case .join, .leave, .beats, .assert, .kick, .profile, .clear, .tick:
+            return reply.integer == nil ? nil : LeaseAnswer.none
         case .isMember: return reply.integer.map { .isMember($0 == 1) }
         case .page:
             guard let list = reply.list, list.count >= 2, list.count % 2 == 0, let count = list[0].integer,
@@ -110,6 +114,7 @@ extension LeaseEntry {
         case ("left", .some(let user)): change = .left(user: user, isLast: fields["l"] == "1", count: count)
         case ("kicked", .some(let user)): change = .kicked(user: user, count: count)
         case ("back", .some(let user)): change = .back(user: user, count: count)
+        case ("renamed", _): change = .renamed
         case ("asserted", _): change = .asserted(count: count)
         case ("expired", .some(let user)):
             guard let live = fields["v"].flatMap({ LiveKey(text: $0) }) else { return nil }

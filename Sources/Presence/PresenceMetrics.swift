@@ -34,7 +34,7 @@ struct PresenceMetrics {
             case .left(_, true, _): self.left.add()
             case .kicked: self.kicked.add()
             case .expired: self.expired.add()
-            case .full, .left, .back, .asserted: break
+            case .full, .left, .back, .renamed, .asserted: break
             }
         }
     }

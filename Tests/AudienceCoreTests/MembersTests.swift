@@ -165,7 +165,7 @@ import Testing
 
     @Test func `row keys are read back from their text`() {
         for key in [
-            AudienceKey.partition, .live(Room.key), .floors(Room.key), .calls(Room.key, "alice", "s1"),
+            AudienceKey.partition, .live(Room.key), .floors(Room.key), .bans(Room.key), .calls(Room.key, "alice", "s1"),
         ] {
             #expect(AudienceKey(text: key.text) == key)
         }

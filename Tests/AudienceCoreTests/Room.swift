@@ -86,6 +86,15 @@ struct Room {
     }
     static func tip(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .tell(content: content))) }
     static func gone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
+    /// What tells all machines that a user's earlier tickets are void.
+    static func floors(_ user: UserID, _ floor: Ticket) -> [Effect] {
+        [
+            .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
+            .barrage(BarrageInput(key, .floor(user: user, ticket: floor))),
+            .seat(SeatInput(key, .floor(user: user, ticket: floor))),
+            .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
+        ]
+    }
     func count(_ count: Int, of total: Int, stale: Bool = false) -> Effect {
         .count(
             CountRecord(

@@ -69,10 +69,15 @@ import Testing
             ("kick", .kick(user: "bob", reason: .byAdmin, caller: Self.caller)),
             ("list", .list(cursor: "421", count: 200, caller: Self.caller)),
             ("vouchAdmin", .vouchAdmin(user: "bob", caller: Self.caller)), ("confirm", .confirm(user: "bob")),
+            ("banned", .banned(user: "bob", until: Samples.at, caller: Self.caller)),
+            ("bannedForGood", .banned(user: "bob", until: nil, caller: nil)), ("unbanned", .unbanned(user: "bob")),
+            ("rights", .rights(admins: ["alice", "bob"], maxMembers: 20)), ("profile", .profile(caller: Self.caller)),
+            ("signOff", .signOff(session: "s-1", user: "bob", ticket: Samples.ticket)),
         ]
         for (_, command) in commands {
             switch command {
-            case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .confirm:
+            case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .confirm, .banned,
+                .unbanned, .rights, .profile, .signOff:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import CoreKit
+import PlazaModel
+import Testing
+
+@Suite struct RightsTests {
+    @Test func `the list shows who is an admin as the directory has it`() {
+        var room = Room()
+        let caller = Room.caller(Room.alice, 1, ticket: 110)
+        let members = [Room.alice, Room.bob].map { AudienceMember(user: $0, joinedAt: room.now) }
+        func roles() -> [LiveRole] {
+            let result = LeaseResult.done(entries: [], answer: .page(members: members, next: nil, count: 2))
+            for case .reply(let reply) in room.send(.list(cursor: "", count: 2, caller: caller), result) {
+                if case .success(.audience(let page)) = reply.outcome { return page.members.map(\.role) }
+            }
+            return []
+        }
+        #expect(roles() == [.generalUser, .generalUser])
+        #expect(room.send(.rights(admins: ["bob"], maxMembers: 0)).isEmpty)
+        #expect(roles() == [.generalUser, .admin])
+        _ = room.send(.rights(admins: [], maxMembers: 0))
+        #expect(roles() == [.generalUser, .generalUser])
+    }
+
+    @Test func `a live takes as many users as it says, and no more than its app allows`() {
+        var room = Room(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
+        let limit = { (room: inout Room) -> Int? in
+            guard case .join(_, _, _, let limit)? = room.plan(.join(caller: Room.caller(Room.alice, 1))).command
+            else { return nil }
+            return limit
+        }
+        #expect(limit(&room) == 9)
+        _ = room.send(.rights(admins: [], maxMembers: 3))
+        #expect(limit(&room) == 3)
+        _ = room.send(.rights(admins: [], maxMembers: 30))
+        #expect(limit(&room) == 9)
+    }
+
+    @Test func `a session that its gateway signed off is out like one that left, and nobody is answered`() {
+        var room = Room()
+        _ = room.send(.join(caller: Room.caller(Room.alice, 1)), room.did([.joined(isFirst: true, count: 1)]))
+        let ticket = Ticket(room.offset)
+        room.now = room.now + .seconds(2)
+        let command = AudienceCommand.signOff(session: "s1", user: "alice", ticket: ticket)
+        #expect(
+            room.plan(command).command
+                == .leave(live: Room.key, owner: "host", user: "alice", session: "s1", ticket: ticket))
+        #expect(
+            room.send(command, room.did([.left(user: Room.alice, isLast: true, count: 0)])) == [
+                Room.tip(.audienceLeft(user: Room.alice)), Room.gone("alice"), room.count(0, of: 1),
+            ])
+        _ = room.send(.banned(user: "alice", until: nil, caller: nil))
+        #expect(room.plan(command).command == nil)
+    }
+
+    @Test func `a new name asks the leases, is answered, and is refused while they are away`() {
+        var room = Room()
+        let renamed = UserInfo(userID: "alice", userName: "Alice B.", avatarURL: "https://example.org/b")
+        let caller = Room.caller(renamed, 5, ticket: 110)
+        #expect(room.plan(.profile(caller: caller)).command == .profile(live: Room.key, user: renamed))
+        let away = Room.caller(renamed, 6, ticket: 110)
+        #expect(Room.refusal(away, room.sendAway(.profile(caller: away))) == .unavailable)
+        let outside = Room.caller(renamed, 7)
+        #expect(Room.refusal(outside, room.send(.profile(caller: outside))) == .notInRoom)
+        let effects = room.send(.profile(caller: caller), room.did([.renamed]))
+        #expect(effects.contains(Room.reply(caller, .done)))
+        #expect(room.send(.profile(caller: caller)) == [Room.reply(caller, .done)])
+    }
+}
