@@ -61,7 +61,7 @@ let edge: [Target] = [
     library("Tokens", ["CJose"]),
     library("KafkaClient", ["CRdkafka", "Concurrency"]),
     library("EmbeddedBroker", ["CRdkafka"]),
-    library("RedisClient", ["CHiredis", "CoreKit"]),
+    library("RedisClient", ["CHiredis", "CoreKit", "Concurrency"]),
     library(
         "ServiceShell",
         ["CoreKit", "PlazaModel", "PlazaWire", "KafkaClient", "HTTPServer", "Observability", "Settings", "Concurrency"]),
@@ -132,7 +132,7 @@ let testTargets: [Target] = [
         "PresenceTests",
         [
             "Presence", "AudienceCore", "RedisClient", "ServiceShell", "PlazaModel", "PlazaWire", "CoreKit",
-            "KafkaClient", "EmbeddedBroker", "Observability", "Settings", "TestSupport",
+            "KafkaClient", "EmbeddedBroker", "Observability", "Settings", "Concurrency", "TestSupport",
         ]),
     tests(
         "GatewayTests",

@@ -36,42 +36,60 @@ package enum AppsFile {
         try RunDirectory.write(data, to: path, mode: 0o600)
     }
 
-    /// Signs a token with the newest key of an app, which is the first in the file.
-    package static func token(signedBy path: String, _ claims: TokenClaims) throws(ClusterError) -> String {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw .file(path: path, reason: "cannot be read; `plaza up` makes it")
+    /// Where the apps' keys are read from.
+    package enum Source: Hashable, Sendable {
+        /// A file of this form.
+        case file(String)
+        /// What such a file holds, which in a container comes from the environment.
+        case json(String)
+
+        /// What errors call it.
+        var name: String {
+            switch self {
+            case .file(let path): path
+            case .json: "--apps-json"
+            }
         }
-        return try self.token(signedBy: Array(data), from: path, claims)
     }
 
-    /// The same with the JSON of such a file, which in a container comes from the environment.
+    /// The newest key of an app that can sign, which is the first in the file.
     ///
-    /// - Parameters:
-    ///   - json: what such a file holds.
-    ///   - source: what to call it in errors.
-    ///   - claims: what the token shall say.
-    /// - Returns: the token.
-    /// - Throws: `file` when the JSON has no usable key, `badOption` for an unknown app or claims beyond their limits.
-    package static func token(
-        signedBy json: [UInt8], from source: String, _ claims: TokenClaims
-    ) throws(ClusterError) -> String {
+    /// - Throws: `file` when the source cannot be read or has no usable key, `badOption` for an app that is not there.
+    package static func signingKey(of app: String, in source: Source) throws(ClusterError) -> AppKey {
+        let json: [UInt8]
+        switch source {
+        case .file(let path):
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw .file(path: path, reason: "cannot be read; `plaza up` makes it")
+            }
+            json = Array(data)
+        case .json(let text): json = Array(text.utf8)
+        }
         let keyring: AppKeyring
         do {
             keyring = try AppKeyring(json: json)
         } catch {
-            throw .file(path: source, reason: "\(error)")
+            throw .file(path: source.name, reason: "\(error)")
         }
-        guard let key = keyring.signingKey(for: claims.app) else {
+        guard let key = keyring.signingKey(for: app) else {
             throw .badOption(
-                "there is no app \(claims.app) in \(source); it has \(keyring.apps.joined(separator: ", ")).")
+                "there is no app \(app) in \(source.name); it has \(keyring.apps.joined(separator: ", ")).")
         }
+        return key
+    }
+
+    /// Signs a token with the newest key of the claims' app.
+    ///
+    /// - Throws: as `signingKey` does, and `badOption` for claims beyond their limits.
+    package static func token(_ claims: TokenClaims, signedBy source: Source) throws(ClusterError) -> String {
+        let key = try self.signingKey(of: claims.app, in: source)
         guard claims.isValid else {
             throw .badOption("an app or user is 1 to 32 letters, digits, '-' or '_'; a name at most 100 bytes.")
         }
         do {
             return try TokenSigner.sign(claims, with: key)
         } catch {
-            throw .file(path: source, reason: "the key \(key.kid) cannot sign: \(error)")
+            throw .file(path: source.name, reason: "the key \(key.kid) cannot sign: \(error)")
         }
     }
 }

@@ -88,7 +88,7 @@ package final class FeedHub: Sendable {
     /// A shard has no viewers of the live any more.
     func unsubscribe(_ key: LiveKey, shard: Int) {
         let number = self.partition(of: key)
-        let now = GatewayClock.now
+        let now = MonotonicClock.now
         self.state.withLock { state in
             guard let mask = state.partitions[number]?.interest[key] else { return }
             let left = mask & ~(1 << UInt64(shard))

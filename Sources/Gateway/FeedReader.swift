@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import CoreKit
-internal import Dispatch
 internal import GatewayCore
 internal import KafkaClient
 internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 internal import ServiceShell
-internal import Synchronization
 
 /// The thread that reads feeds: only the partitions that have viewers here, each from 60 s before now, so that the rings
 /// can answer resumes at once.
 final class FeedReader: FeedSource {
     private let gateway: Gateway
-    private let kafka: KafkaSettings
     private let mode: KafkaMode
     private let log: Log
-    private let isStopping = Atomic<Bool>(false)
-    /// Signalled by `stop`, so that a pause after an error ends with it.
-    private let stopped = DispatchSemaphore(value: 0)
-    private let lastTurn = Atomic<Int64>(0)
+    private let loop: ReadLoop
     private let shared = Locked(Shared())
 
     private struct Shared: Sendable {
@@ -28,7 +22,6 @@ final class FeedReader: FeedSource {
         var wanted: Set<Int> = []
         /// What was not wanted for a moment: its ring is gone, so it must be read anew even if it is wanted again.
         var dropped: Set<Int> = []
-        var waker: ConsumerWaker?
     }
 
     private static let batch = 2000
@@ -36,13 +29,13 @@ final class FeedReader: FeedSource {
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
-        self.kafka = kafka
         self.mode = mode
         self.log = gateway.log
+        self.loop = ReadLoop(kafka, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
     }
 
     /// When the thread last came round, by the monotonic clock.
-    var lastTurnAt: Timestamp { Timestamp(milliseconds: self.lastTurn.load(ordering: .relaxed)) }
+    var lastTurnAt: Timestamp { self.loop.lastTurnAt }
 
     func follow(_ partition: Int) { self.change { $0.wanted.insert(partition) } }
 
@@ -54,46 +47,31 @@ final class FeedReader: FeedSource {
     }
 
     /// Ends `run`, from any thread.
-    func stop() {
-        self.isStopping.store(true, ordering: .releasing)
-        self.stopped.signal()
-        self.shared.withLock { $0.waker }?.wake()
-    }
+    func stop() { self.loop.stop() }
 
-    /// Reads until `stop`; a client that is of no more use is replaced.
+    /// Reads until `stop`.
     func run() {
-        while !self.isStopping.load(ordering: .acquiring) {
-            do throws(KafkaError) {
-                try self.read()
-            } catch {
-                self.log.error("the feeds cannot be read", [.detail: .string(error.description)])
-                _ = self.stopped.wait(timeout: .now() + .milliseconds(200))
-            }
+        self.loop.run { (consumer) throws(KafkaError) in
+            try self.read(consumer)
+        } failed: { error in
+            self.log.error("the feeds cannot be read", [.detail: .string(error.description)])
         }
     }
 
     private func change(_ body: (inout Shared) -> Void) {
-        let waker = self.shared.withLock { shared in
-            body(&shared)
-            return shared.waker
-        }
-        waker?.wake()
+        self.shared.withLock { body(&$0) }
+        self.loop.wake()
     }
 
-    private func read() throws(KafkaError) {
-        let consumer = try KafkaConsumer(self.kafka, fetchWaitMilliseconds: self.mode == .embedded ? 5 : 20)
-        defer { consumer.close() }
-        self.shared.withLock { $0.waker = consumer.waker }
-        defer { self.shared.withLock { $0.waker = nil } }
+    private func read(_ consumer: KafkaConsumer) throws(KafkaError) {
         // The client knows the topic before the first viewer comes, who would wait half a second otherwise.
         _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeoutMilliseconds: 10_000)
         var reading: Set<Int> = []
         var loading: Set<Int> = []
         var records: [IncomingRecord] = []
-        var tickAt = GatewayClock.now + Milliseconds(Self.tickMilliseconds)
-        while !self.isStopping.load(ordering: .acquiring) {
-            let now = GatewayClock.now
-            self.lastTurn.store(now.milliseconds, ordering: .relaxed)
+        var tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
+        while self.loop.turns() {
+            let now = MonotonicClock.now
             let isSettled = self.settle(consumer, &reading, &loading)
             let timeout = isSettled ? Int(max(1, (tickAt - now).count)) : 50
             records.removeAll(keepingCapacity: true)
@@ -102,9 +80,9 @@ final class FeedReader: FeedSource {
             for end in outcome.ends.keys where loading.remove(Int(end.partition)) != nil {
                 self.gateway.feeds.loaded(partition: Int(end.partition))
             }
-            if GatewayClock.now >= tickAt {
-                tickAt = GatewayClock.now + Milliseconds(Self.tickMilliseconds)
-                self.gateway.feeds.tick(at: GatewayClock.now)
+            if MonotonicClock.now >= tickAt {
+                tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
+                self.gateway.feeds.tick(at: MonotonicClock.now)
             }
         }
     }
@@ -140,7 +118,7 @@ final class FeedReader: FeedSource {
     /// Hands records over, by partition; their JSON is not read.
     private func take(_ records: [IncomingRecord]) {
         if records.isEmpty { return }
-        let now = GatewayClock.now
+        let now = MonotonicClock.now
         var batches: [Int: [FeedRecord]] = [:]
         for record in records {
             guard let value = record.value, let keyBytes = record.key, RecentOffset.isRecent(record),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 package import CoreKit
 internal import EventLoop
 internal import GatewayCore
@@ -62,7 +63,7 @@ extension Gateway {
 
     /// An answer to a call of this gateway.
     package func received(_ reply: Reply) {
-        if self.tables.shows(reply, at: GatewayClock.now) { self.route(reply) }
+        if self.tables.shows(reply, at: MonotonicClock.now) { self.route(reply) }
     }
 
     /// A notice, and where its record is.
@@ -70,7 +71,7 @@ extension Gateway {
         let id = NoticeID(partition: partition, offset: offset)
         let json = Wire.encode(ServerFrame.notice(id: id.text, notice))
         let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
-        guard self.tables.add(entry, at: GatewayClock.now), self.isReady else { return }
+        guard self.tables.add(entry, at: MonotonicClock.now), self.isReady else { return }
         self.postToAll(.notice(entry, frame: FrameEncoder.text(json.span)))
     }
 
@@ -78,14 +79,14 @@ extension Gateway {
     ///
     /// - Returns: when to call again, if any wait.
     @discardableResult package func releaseReplies() -> Timestamp? {
-        for reply in self.tables.overdue(at: GatewayClock.now) { self.route(reply) }
+        for reply in self.tables.overdue(at: MonotonicClock.now) { self.route(reply) }
         return self.tables.nextDeadline
     }
 
     /// Makes a new snapshot for lists, and lets go of old notices; each five seconds.
     package func refresh() {
         self.tables.refreshRanking(at: Timestamp(milliseconds: WallClock.milliseconds()))
-        self.tables.prune(at: GatewayClock.now)
+        self.tables.prune(at: MonotonicClock.now)
     }
 
     /// Answers a call from memory; any thread.
@@ -117,7 +118,7 @@ extension Gateway {
     }
 
     @discardableResult private func change(_ body: (inout ReadModel) -> Bool) -> Bool {
-        let (isNew, released) = self.tables.change(at: GatewayClock.now, body)
+        let (isNew, released) = self.tables.change(at: MonotonicClock.now, body)
         for reply in released { self.route(reply) }
         return isNew
     }

@@ -182,13 +182,13 @@ extension Gateway {
 
     /// Whether a call may be passed on now.
     func brokerAdmits() -> Bool {
-        let now = GatewayClock.now
+        let now = MonotonicClock.now
         return self.health.withLock { $0.admits(at: now) }
     }
 
     /// The broker's client lost the broker; any thread.
     package func brokerLost() {
-        let now = GatewayClock.now
+        let now = MonotonicClock.now
         self.health.withLock { $0.lost(at: now) }
     }
 

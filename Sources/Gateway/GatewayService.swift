@@ -47,7 +47,7 @@ package final class GatewayService: ServiceComponent {
     package var isLive: Bool {
         guard self.isReady else { return true }
         let oldest = min(self.tables.lastTurnAt, self.feeds.lastTurnAt)
-        return (GatewayClock.now - oldest).count < Self.hangMilliseconds
+        return (MonotonicClock.now - oldest).count < Self.hangMilliseconds
     }
 
     package func stop() {

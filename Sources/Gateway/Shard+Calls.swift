@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import CoreKit
 internal import EventLoop
 internal import GatewayCore
@@ -12,7 +13,7 @@ extension Shard {
     /// A text of a client.
     func received(_ text: Span<UInt8>, from client: Client) {
         guard self.counts(client) else { return self.disconnect(client, .flooding) }
-        let began = GatewayClock.microseconds
+        let began = MonotonicClock.microseconds
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
@@ -40,7 +41,7 @@ extension Shard {
 
     /// Answers a call, and counts it.
     func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, began: Int64) {
-        self.gateway.metrics.called(method, outcome, microseconds: GatewayClock.microseconds - began)
+        self.gateway.metrics.called(method, outcome, microseconds: MonotonicClock.microseconds - began)
         self.send(.reply(id: id, outcome), to: client)
     }
 

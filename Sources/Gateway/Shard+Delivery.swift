@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import CoreKit
 internal import EventLoop
 internal import GatewayCore
@@ -88,7 +89,7 @@ extension Shard {
         let pieces = room.pending
         room.pending = []
         guard let first = pieces.first, let last = pieces.last, !room.viewers.isEmpty else { return }
-        let began = GatewayClock.threadMicroseconds
+        let began = MonotonicClock.threadMicroseconds
         let whole = room.frames.frame(pieces[...], epoch: room.epoch, end: last.number)
         var lesser: [DeliveryLevel: [SharedBytes]] = [:]
         var counts = [Int](repeating: 0, count: FeedClass.allCases.count)
@@ -113,7 +114,7 @@ extension Shard {
         if last.isEnd {
             for client in room.viewers.reversed() where client.backlog == nil { self.over(client, room) }
         }
-        let took = GatewayClock.threadMicroseconds - began
+        let took = MonotonicClock.threadMicroseconds - began
         room.plan.flushed(at: self.now, tookMicroseconds: took)
         self.gateway.metrics.flush.record(microseconds: Int(took))
         self.gateway.metrics.flushedFrames.add()

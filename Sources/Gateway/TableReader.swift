@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import CoreKit
-internal import Dispatch
 internal import KafkaClient
 internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 internal import ServiceShell
-internal import Synchronization
 
 /// The thread that fills the tables: `rooms`, `stages`, `audience.counts` and `apps` from their beginning, notices from
 /// 60 s before now, and this gateway's replies from now on.
 final class TableReader: Sendable {
     private let gateway: Gateway
-    private let kafka: KafkaSettings
     private let mode: KafkaMode
     private let log: Log
-    private let isStopping = Atomic<Bool>(false)
-    /// Signalled by `stop`, so that a pause after an error ends with it.
-    private let stopped = DispatchSemaphore(value: 0)
-    private let waker = Locked<ConsumerWaker?>(nil)
-    private let lastTurn = Atomic<Int64>(0)
+    private let loop: ReadLoop
 
     private static let tables: [PlazaTopic] = [.rooms, .stages, .audienceCounts, .apps]
     private static let batch = 1000
@@ -28,48 +21,35 @@ final class TableReader: Sendable {
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
-        self.kafka = kafka
         self.mode = mode
         self.log = gateway.log
+        self.loop = ReadLoop(kafka, fetchWaitMilliseconds: mode == .embedded ? 5 : 100)
     }
 
     /// When the thread last came round, by the monotonic clock.
-    var lastTurnAt: Timestamp { Timestamp(milliseconds: self.lastTurn.load(ordering: .relaxed)) }
+    var lastTurnAt: Timestamp { self.loop.lastTurnAt }
 
     /// Ends `run`, from any thread.
-    func stop() {
-        self.isStopping.store(true, ordering: .releasing)
-        self.stopped.signal()
-        self.waker.withLock { $0 }?.wake()
-    }
+    func stop() { self.loop.stop() }
 
-    /// Reads until `stop`; a client that is of no more use is replaced.
+    /// Reads until `stop`.
     func run() {
-        while !self.isStopping.load(ordering: .acquiring) {
-            do throws(KafkaError) {
-                try self.read()
-            } catch {
-                self.log.error("the tables cannot be read", [.detail: .string(error.description)])
-                self.gateway.brokerLost()
-                _ = self.stopped.wait(timeout: .now() + .milliseconds(200))
-            }
+        self.loop.run { (consumer) throws(KafkaError) in
+            try self.read(consumer)
+        } failed: { error in
+            self.log.error("the tables cannot be read", [.detail: .string(error.description)])
+            self.gateway.brokerLost()
         }
     }
 
-    private func read() throws(KafkaError) {
-        let wait = self.mode == .embedded ? 5 : 100
-        let consumer = try KafkaConsumer(self.kafka, fetchWaitMilliseconds: wait)
-        defer { consumer.close() }
-        self.waker.withLock { $0 = consumer.waker }
-        defer { self.waker.withLock { $0 = nil } }
+    private func read(_ consumer: KafkaConsumer) throws(KafkaError) {
         let offsets = try self.startingPlaces(consumer)
         try consumer.assign(offsets)
         var missing = Set(offsets.keys.filter { $0.topic != PlazaTopic.userNotices.rawValue })
         var records: [IncomingRecord] = []
-        var refreshAt = GatewayClock.now + Milliseconds(Self.refreshMilliseconds)
-        while !self.isStopping.load(ordering: .acquiring) {
-            let now = GatewayClock.now
-            self.lastTurn.store(now.milliseconds, ordering: .relaxed)
+        var refreshAt = MonotonicClock.now + Milliseconds(Self.refreshMilliseconds)
+        while self.loop.turns() {
+            let now = MonotonicClock.now
             let deadline = min(self.gateway.releaseReplies() ?? refreshAt, refreshAt)
             let timeout = Int(max(1, min(500, (deadline - now).count)))
             records.removeAll(keepingCapacity: true)
@@ -79,8 +59,8 @@ final class TableReader: Sendable {
                 missing.subtract(outcome.ends.keys)
                 if missing.isEmpty { self.filled() }
             }
-            if GatewayClock.now >= refreshAt {
-                refreshAt = GatewayClock.now + Milliseconds(Self.refreshMilliseconds)
+            if MonotonicClock.now >= refreshAt {
+                refreshAt = MonotonicClock.now + Milliseconds(Self.refreshMilliseconds)
                 self.gateway.refresh()
             }
         }

@@ -46,7 +46,7 @@ final class ServerCore: Sendable {
     ///
     /// - Returns: false when the server stops, and then the request must be answered at once.
     func wait(_ answer: Answer) -> Bool {
-        let due = Self.now() + Int64(self.limits.deadlineMilliseconds)
+        let due = MonotonicClock.milliseconds + Int64(self.limits.deadlineMilliseconds)
         let (isAccepted, isFirst) = self.state.withLock { state in
             guard !state.isStopping else { return (false, false) }
             let isFirst = state.pending.isEmpty
@@ -82,7 +82,7 @@ final class ServerCore: Sendable {
     /// Answers what is overdue until the server stops; the deadline thread runs this.
     func watchDeadlines() {
         while true {
-            let now = Self.now()
+            let now = MonotonicClock.milliseconds
             let (overdue, next, isStopping) = self.state.withLock { state in
                 let split = state.deadlines.firstIndex { $0.due > now } ?? state.deadlines.endIndex
                 let overdue = state.deadlines[..<split].compactMap { state.pending.removeValue(forKey: $0.id) }
@@ -94,12 +94,6 @@ final class ServerCore: Sendable {
             if isStopping { return }
             self.alarm.wait(milliseconds: next.map { Int32(clamping: max(0, $0 - now)) } ?? -1)
         }
-    }
-
-    private static func now() -> Int64 {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     private struct State {

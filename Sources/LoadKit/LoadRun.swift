@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import EventLoop
-internal import Glibc
 internal import LivePlazaKit
 internal import Observability
 internal import PlazaModel
@@ -44,7 +44,7 @@ final class LoadRun {
         self.group = try PlazaConnectionGroup(loop: loop)
         self.progress = progress
         self.finished = finished
-        self.stageBegan = Self.microseconds()
+        self.stageBegan = MonotonicClock.microseconds
     }
 
     func start() throws(LoopError) {
@@ -83,12 +83,12 @@ final class LoadRun {
 
     private func enter(_ stage: LoadProgress.Stage) {
         self.stage = stage
-        self.stageBegan = Self.microseconds()
+        self.stageBegan = MonotonicClock.microseconds
         self.tellProgress(self.stageBegan)
     }
 
     private func turn() {
-        let now = Self.microseconds()
+        let now = MonotonicClock.microseconds
         if now - self.lastProgress >= 1_000_000 { self.tellProgress(now) }
         let seconds = Double(now - self.stageBegan) / 1_000_000
         switch self.stage {
@@ -181,12 +181,6 @@ final class LoadRun {
                 stage: self.stage, seconds: Double(now - self.stageBegan) / 1_000_000, entered: self.entered,
                 sent: self.sent, acknowledged: self.rooms.reduce(0) { $0 + $1.admitted }, delivered: self.delivered))
     }
-
-    static func microseconds() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-    }
 }
 
 // MARK: - What the clients tell
@@ -215,7 +209,7 @@ extension LoadRun: PlazaConnectionDelegate {
     }
 
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome) {
-        let now = Self.microseconds()
+        let now = MonotonicClock.microseconds
         if let viewer = self.viewerOf[ObjectIdentifier(connection)] {
             self.viewerAnswered(viewer, id, outcome, now)
         } else if let room = self.roomOf[ObjectIdentifier(connection)] {
@@ -259,7 +253,7 @@ extension LoadRun: PlazaConnectionDelegate {
 
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>) {
         guard let viewer = self.viewerOf[ObjectIdentifier(connection)] else { return }
-        let now = Self.microseconds()
+        let now = MonotonicClock.microseconds
         let isSending = self.stage == .sending
         self.delivered += scan.count - skip
         viewer.room.delivered(at: now, isSending: isSending)

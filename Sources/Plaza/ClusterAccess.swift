@@ -22,21 +22,17 @@ struct ClusterAccess: Sendable {
         let named = reader.list(
             "gateway", placeholder: "HOST:PORT,…",
             help: "gateways to connect to, instead of those that run in the directory")
-        let app = reader.string("app", default: AppsFile.demoApp, placeholder: "NAME", help: "the app to act for")
-        let file = reader.optionalString(
-            "apps", placeholder: "FILE", help: "the apps' keys; without it the cluster's own in its directory")
-        let inline = reader.optionalString(
-            "apps-json", placeholder: "JSON", isSecret: true, help: "the same, given directly instead of a file")
+        let apps = AppsOptions(&reader)
         try reader.finish()
 
         var gateways: [PlazaAddress] = []
         var ops: [(name: String, port: Int)] = []
-        var appsPath = file ?? RunDirectory(directory).appsFile
+        var appsPath = RunDirectory(directory).appsFile
         if named.isEmpty {
             let state = try ClusterState.read(runDirectory: directory)
             gateways = state.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
             ops = state.processes.compactMap { process in process.opsPort.map { (process.name, $0) } }
-            appsPath = file ?? state.apps
+            appsPath = state.apps
         }
         for text in named {
             guard let address = Inquiry.split(address: text), let port = UInt16(exactly: address.port) else {
@@ -44,12 +40,8 @@ struct ClusterAccess: Sendable {
             }
             gateways.append(PlazaAddress(host: address.host, port: port))
         }
-        let json = try inline.map { Data($0.utf8) } ?? Data(contentsOf: URL(fileURLWithPath: appsPath))
-        let keyring = try AppKeyring(json: [UInt8](json))
-        guard let key = keyring.signingKey(for: app) else {
-            throw AccessError("the app \(app) has no key in \(appsPath): name one that is there with --app")
-        }
-        return ClusterAccess(gateways: gateways, ops: ops, key: key, app: app)
+        let key = try AppsFile.signingKey(of: apps.app, in: apps.source(else: appsPath))
+        return ClusterAccess(gateways: gateways, ops: ops, key: key, app: apps.app)
     }
 
     /// A token for a user of the app that holds for a day.

@@ -22,11 +22,7 @@ enum TokenCommand: Subcommand {
                 + "In production an app's own server signs its users' tokens with a key that it shares with LivePlaza.",
             arguments: arguments, environment: environment)
         let directory = RunDirectory(reader.runDirectory())
-        let keys = reader.optionalString(
-            "apps", placeholder: "FILE", help: "the file with the apps' keys, instead of the run directory's apps.json")
-        let inline = reader.optionalString(
-            "apps-json", placeholder: "JSON", isSecret: true, help: "the same, given directly instead of a file")
-        let app = reader.string("app", default: "demo", placeholder: "NAME", help: "the app that the user belongs to")
+        let apps = AppsOptions(&reader)
         let user = reader.string("user", placeholder: "ID", help: "the user's id: letters, digits, '-' and '_'")
         let shownName = reader.optionalString("name", help: "the user's name as others see it")
         let role = reader.choice(
@@ -36,14 +32,8 @@ enum TokenCommand: Subcommand {
         try reader.finish()
         let expires = Int64(Date().timeIntervalSince1970) + Int64(seconds)
         let claims = TokenClaims(
-            app: app, user: user, expires: expires, role: role == .server ? .server : .user, name: shownName)
-        let token =
-            if let inline {
-                try AppsFile.token(signedBy: Array(inline.utf8), from: "--apps-json", claims)
-            } else {
-                try AppsFile.token(signedBy: keys ?? directory.appsFile, claims)
-            }
-        Subcommands.say(token)
+            app: apps.app, user: user, expires: expires, role: role == .server ? .server : .user, name: shownName)
+        Subcommands.say(try AppsFile.token(claims, signedBy: apps.source(else: directory.appsFile)))
         return 0
     }
 }

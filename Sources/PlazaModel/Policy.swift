@@ -10,15 +10,20 @@ package struct AppPolicy: Hashable, Sendable, Codable {
     package var maxAudience: Int
     /// A battle's longest duration in seconds, and the one that is taken when none is named.
     package var maxBattleSeconds: Int64
+    /// Messages of before that a newcomer is given (reference 5 and 17): 0 to `Limits.history`.
+    package var historyCount: Int
     /// The app's backend wants to hear of what happens; follows from the app's hooks, and is not set by itself.
     package var hasWebhooks = false
 
-    package init(feedBudget: Int = 40, maxAdmins: Int = 5, maxAudience: Int = 1_000_000, maxBattleSeconds: Int64 = 300)
-    {
+    package init(
+        feedBudget: Int = 40, maxAdmins: Int = 5, maxAudience: Int = 1_000_000, maxBattleSeconds: Int64 = 300,
+        historyCount: Int = 0
+    ) {
         self.feedBudget = feedBudget
         self.maxAdmins = maxAdmins
         self.maxAudience = maxAudience
         self.maxBattleSeconds = maxBattleSeconds
+        self.historyCount = historyCount
     }
 
     package init(from decoder: any Decoder) throws {
@@ -29,6 +34,11 @@ package struct AppPolicy: Hashable, Sendable, Codable {
         self.maxAudience = try values.decodeIfPresent(Int.self, forKey: .maxAudience) ?? standard.maxAudience
         self.maxBattleSeconds =
             try values.decodeIfPresent(Int64.self, forKey: .maxBattleSeconds) ?? standard.maxBattleSeconds
+        self.historyCount = try values.decodeIfPresent(Int.self, forKey: .historyCount) ?? standard.historyCount
+        guard (0...Limits.history).contains(self.historyCount) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .historyCount, in: values, debugDescription: "is not 0 to \(Limits.history)")
+        }
     }
 }
 
@@ -53,6 +63,8 @@ package enum Limits {
     package static let metadataTotalBytes = 16 * 1024
     /// One message, text or custom, with all that belongs to it.
     package static let messageBytes = 12 * 1024
+    /// Messages of before that a newcomer is given at most (reference 17).
+    package static let history = 50
     package static let listPage = 50
     package static let audiencePage = 200
     package static let coHostLives = 9

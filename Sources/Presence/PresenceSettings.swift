@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AudienceCore
+internal import Concurrency
 internal import CoreKit
 package import PlazaModel
 internal import RedisClient

@@ -42,9 +42,3 @@ private func runShellThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutab
     start.body()
     return nil
 }
-
-/// Monotonic time, for waiting only: what is decided goes by the broker's time.
-package enum MonotonicClock {
-    /// Milliseconds since some fixed moment.
-    package static var milliseconds: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
-}

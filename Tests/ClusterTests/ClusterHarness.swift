@@ -14,11 +14,7 @@ struct ClusterHarness: Sendable {
 
     init(_ cluster: LocalCluster) throws {
         self.cluster = cluster
-        let json = try Data(contentsOf: URL(fileURLWithPath: cluster.directory.appsFile))
-        guard let key = try AppKeyring(json: [UInt8](json)).signingKey(for: AppsFile.demoApp) else {
-            throw EveningFailure("the demo app has no key")
-        }
-        self.key = key
+        self.key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
     }
 
     var addresses: [PlazaAddress] {

@@ -49,17 +49,21 @@ import Tokens
         defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
         for path in paths { try AppsFile.prepare(at: path, feedBudget: nil) }
         let claims = TokenClaims(app: "demo", user: "alice", expires: 2_000, role: .server, name: "Alice")
-        let token = try AppsFile.token(signedBy: paths[0], claims)
+        let token = try AppsFile.token(claims, signedBy: .file(paths[0]))
         let verifiers = try paths.map { path in
             TokenVerifier(keyring: try AppKeyring(json: Array(Data(contentsOf: URL(fileURLWithPath: path)))))
         }
         #expect(try verifiers[0].verify(token, now: 1_000) == claims)
         #expect(throws: TokenError.badSignature) { try verifiers[1].verify(token, now: 1_000) }
+        let json = try String(contentsOfFile: paths[0], encoding: .utf8)
+        // A container gets it from its environment.
+        let inline = try AppsFile.token(claims, signedBy: .json(json))
+        #expect(try verifiers[0].verify(inline, now: 1_000) == claims)
         #expect(throws: ClusterError.self) {
-            try AppsFile.token(signedBy: paths[0], TokenClaims(app: "other", user: "alice", expires: 2_000))
+            try AppsFile.token(TokenClaims(app: "other", user: "alice", expires: 2_000), signedBy: .file(paths[0]))
         }
         #expect(throws: ClusterError.self) {
-            try AppsFile.token(signedBy: paths[0], TokenClaims(app: "demo", user: "a b", expires: 2_000))
+            try AppsFile.token(TokenClaims(app: "demo", user: "a b", expires: 2_000), signedBy: .file(paths[0]))
         }
     }
 

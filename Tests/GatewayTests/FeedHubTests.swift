@@ -37,7 +37,7 @@ import Testing
     }
 
     private func write(_ numbers: ClosedRange<Int64>, to key: LiveKey? = nil) {
-        let now = GatewayClock.now
+        let now = MonotonicClock.now
         self.hub.received(
             numbers.map { number in
                 let piece = FeedPiece(number: number, feedClass: .barrage, at: now, bytes: [0x7B, 0x7D])
@@ -72,12 +72,12 @@ import Testing
         self.hub.loaded(partition: 0)
         self.write(1...3)
         self.hub.unsubscribe(self.key, shard: 0)
-        let now = GatewayClock.now
+        let now = MonotonicClock.now
         self.hub.tick(at: now + .seconds(59))
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0"])
         #expect(self.hub.subscribe(self.key, shard: 0), "who comes back in time finds it read")
         self.hub.unsubscribe(self.key, shard: 0)
-        self.hub.tick(at: GatewayClock.now + .seconds(61))
+        self.hub.tick(at: MonotonicClock.now + .seconds(61))
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0"])
         #expect(self.hub.sizes.partitions == 0)
         self.write(4...4)

@@ -58,8 +58,15 @@ import Testing
     @Test func `an app's policy names what it changes; the rest are defaults`() throws {
         let policy = try JSONDecoder().decode(AppPolicy.self, from: Data(#"{"feedBudget":60}"#.utf8))
         #expect(policy == AppPolicy(feedBudget: 60))
+        #expect(policy.historyCount == 0)
         let policies = Policies(["demo": policy])
         #expect(policies["demo"].feedBudget == 60)
         #expect(policies["other"].feedBudget == 40)
+    }
+
+    @Test(arguments: [(-1, false), (0, true), (50, true), (51, false)])
+    func `an app gives newcomers 0 to 50 messages of before`(count: Int, isGood: Bool) {
+        let policy = try? JSONDecoder().decode(AppPolicy.self, from: Data("{\"historyCount\":\(count)}".utf8))
+        #expect(policy == (isGood ? AppPolicy(historyCount: count) : nil))
     }
 }

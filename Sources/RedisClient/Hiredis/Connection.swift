@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CHiredis
+internal import Concurrency
 internal import Glibc
 
 /// One connection: hiredis connects and reads the protocol, the bytes go by plain system calls.
@@ -35,7 +36,7 @@ internal import Glibc
     func exchange(
         _ commands: [RedisCommand], milliseconds: Int, maximumBytes: Int
     ) throws(RedisError) -> [RedisReply] {
-        var clock = PipelineClock(milliseconds: Int64(milliseconds), now: Self.now())
+        var clock = PipelineClock(milliseconds: Int64(milliseconds), now: MonotonicClock.milliseconds)
         try self.send(RedisCommand.encode(commands), &clock)
         var replies: [RedisReply] = []
         replies.reserveCapacity(commands.count)
@@ -61,7 +62,7 @@ internal import Glibc
             }
             if count > 0 {
                 sent += count
-                clock.moved(at: Self.now())
+                clock.moved(at: MonotonicClock.milliseconds)
             } else if errno == EAGAIN {
                 try self.wait(for: POLLOUT, clock)
             } else if errno != EINTR {
@@ -80,7 +81,7 @@ internal import Glibc
                         self.context.pointee.reader, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count)
                 }
                 guard code == REDIS_OK else { throw .protocolViolation(self.readerError) }
-                clock.moved(at: Self.now())
+                clock.moved(at: MonotonicClock.milliseconds)
                 return count
             }
             if count == 0 { throw .disconnected("closed by Redis") }
@@ -93,7 +94,7 @@ internal import Glibc
     }
 
     private func wait(for event: Int32, _ clock: PipelineClock) throws(RedisError) {
-        let left = clock.left(at: Self.now())
+        let left = clock.left(at: MonotonicClock.milliseconds)
         guard left > 0 else { throw .timedOut }
         var entry = pollfd(fd: self.descriptor, events: Int16(event), revents: 0)
         // Whatever it says, the call that waited finds out more.
@@ -138,12 +139,6 @@ internal import Glibc
     /// The text in one of hiredis's fixed buffers.
     private static func text<Buffer>(_ buffer: inout Buffer) -> String {
         unsafe withUnsafeBytes(of: &buffer) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    }
-
-    private static func now() -> Int64 {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
 

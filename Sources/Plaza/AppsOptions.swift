@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Settings
+
+/// The options by which a subcommand names an app and where its keys are.
+struct AppsOptions: Sendable {
+    /// The app to act for.
+    let app: String
+    private let file: String?
+    private let json: String?
+
+    /// Declares and reads them.
+    init(_ reader: inout SettingsReader) {
+        self.app = reader.string("app", default: AppsFile.demoApp, placeholder: "NAME", help: "the app to act for")
+        self.file = reader.optionalString(
+            "apps", placeholder: "FILE", help: "the apps' keys; without it the cluster's own in its directory")
+        self.json = reader.optionalString(
+            "apps-json", placeholder: "JSON", isSecret: true, help: "the same, given directly instead of a file")
+    }
+
+    /// Where the keys are; in the file at `path` unless another place was named.
+    func source(else path: String) -> AppsFile.Source {
+        if let json { return .json(json) }
+        return .file(self.file ?? path)
+    }
+}
