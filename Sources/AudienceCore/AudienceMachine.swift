@@ -157,7 +157,7 @@ extension AudienceMachine {
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
         case .kick(let user, _, _): return .kick(live: key, user: user, isUnsure: row.isStale)
         case .banned(let user, _, _): return .kick(live: key, user: user, isUnsure: true)
-        case .profile(let caller): return .profile(live: key, user: caller.user)
+        case .profile(let caller): return .rename(live: key, user: caller.user)
         case .list(let cursor, let count, _):
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))

@@ -16,7 +16,7 @@ package enum LeaseCommand: Hashable, Sendable {
     /// Removes all sessions of a user; when `isUnsure`, also those that the leases do not know stay out.
     case kick(live: LiveKey, user: UserID, isUnsure: Bool)
     /// Shows a user under another name or picture, if it has a session, or had one until lately.
-    case profile(live: LiveKey, user: UserInfo)
+    case rename(live: LiveKey, user: UserInfo)
     /// Removes everybody: the live has ended, or one of the same name begins.
     case clear(live: LiveKey)
     /// Lets time pass, and at most `limit` leases expire.

@@ -8,7 +8,7 @@ extension LeaseCommand {
     var isQuestion: Bool {
         switch self {
         case .page, .isMember: true
-        case .join, .leave, .beats, .assert, .kick, .profile, .clear, .tick: false
+        case .join, .leave, .beats, .assert, .kick, .rename, .clear, .tick: false
         }
     }
 
@@ -48,8 +48,8 @@ extension LeaseCommand {
         case .kick(let live, let user, let isUnsure):
             script = .kick
             arguments += [live.text, user.text, isUnsure ? "1" : "0"]
-        case .profile(let live, let user):
-            script = .profile
+        case .rename(let live, let user):
+            script = .rename
             arguments += [live.text, user.userID.text, Profile.text(user)]
         case .clear(let live):
             script = .clear
@@ -70,7 +70,7 @@ extension LeaseCommand {
     /// What the script's reply says; nil when it is not of the script's shape.
     func answer(_ reply: LeaseReply) -> LeaseAnswer? {
         switch self {
-        case .join, .leave, .beats, .assert, .kick, .profile, .clear, .tick:
+        case .join, .leave, .beats, .assert, .kick, .rename, .clear, .tick:
             return reply.integer == nil ? nil : LeaseAnswer.none
         case .isMember: return reply.integer.map { .isMember($0 == 1) }
         case .page:

@@ -3,7 +3,7 @@
 /// The Lua scripts that alone touch the leases; `Scripts/*.lua` say of each what it takes, does and gives.
 package enum LeaseScript: String, CaseIterable, Sendable {
     // Changes, each once for each offset.
-    case join, leave, beats, assert, kick, profile, clear, tick
+    case join, leave, beats, assert, kick, rename, clear, tick
     // Questions.
     case page, member, outbox
     // An owner takes the partition.
@@ -18,7 +18,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
     private var assembled: String {
         let parts: [[UInt8]]
         switch self {
-        case .join, .leave, .beats, .assert, .kick, .profile, .clear, .tick:
+        case .join, .leave, .beats, .assert, .kick, .rename, .clear, .tick:
             parts = [PackageResources.guard_lua, PackageResources.change_lua, self.body]
         case .page, .member, .outbox: parts = [PackageResources.guard_lua, self.body]
         case .open, .begin: parts = [self.body]
@@ -33,7 +33,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         case .beats: PackageResources.beats_lua
         case .assert: PackageResources.assert_lua
         case .kick: PackageResources.kick_lua
-        case .profile: PackageResources.profile_lua
+        case .rename: PackageResources.rename_lua
         case .clear: PackageResources.clear_lua
         case .tick: PackageResources.tick_lua
         case .page: PackageResources.page_lua
