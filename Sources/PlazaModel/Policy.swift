@@ -70,6 +70,8 @@ package enum Limits {
     package static let coHostLives = 9
     /// Lives asked by one co-host request.
     package static let coHostTargets = 8
+    /// Seats of a voice live that take part in a connection: the first six; with more occupied it cannot connect.
+    package static let voiceCoHostSeats = 6
     package static let requestTimeoutSeconds: ClosedRange<Int64> = 1...1800
     package static let defaultRequestTimeoutSeconds: Int64 = 10
     package static let seatCount = 50

@@ -20,6 +20,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case seat(index: Int?)
     /// A code for each live's score update.
     case scores(codes: [LiveCode])
+    case battleInfo(details: BattleDetails)
     // From a gateway's memory.
     case loggedIn(session: SessionID, user: UserInfo, gateway: GatewayID, notices: String)
     /// A resumed room: from here on the feed goes on; `replayed` is false when the client must take the snapshot.
@@ -94,10 +95,13 @@ package struct LiveCount: Hashable, Sendable, Codable {
 package struct LiveCode: Hashable, Sendable, Codable {
     package var live: LiveID
     package var code: Int
+    /// The code of section 16 that stands behind a co-host or battle code other than 0.
+    package var reason: ReplyCode?
 
-    package init(live: LiveID, code: Int) {
+    package init(live: LiveID, code: Int, reason: ReplyCode? = nil) {
         self.live = live
         self.code = code
+        self.reason = reason
     }
 }
 

@@ -71,6 +71,7 @@ extension ReplyCode {
     package static let roomNotInBattle = ReplyCode(100414)
     package static let inAnotherBattle = ReplyCode(100415)
     package static let battlePending = ReplyCode(100416)
+    package static let noBattleInRoom = ReplyCode(100418)
     package static let notWhileFighting = ReplyCode(100419)
     package static let battleNotStarted = ReplyCode(100420)
     package static let battleOver = ReplyCode(100421)
@@ -127,7 +128,8 @@ extension ReplyCode {
         100400: "noSuchConnection", 100401: "alreadyConnected", 100402: "connectionPending",
         100403: "connectedElsewhere", 100404: "connectionLimit", 100405: "connectionTooFrequent",
         100411: "noSuchBattle", 100412: "noValidRoom", 100413: "battleTooFrequent", 100414: "roomNotInBattle",
-        100415: "inAnotherBattle", 100416: "battlePending", 100419: "notWhileFighting", 100420: "battleNotStarted",
+        100415: "inAnotherBattle", 100416: "battlePending", 100418: "noBattleInRoom", 100419: "notWhileFighting",
+        100420: "battleNotStarted",
         100421: "battleOver", 100500: "tooManyMetadataKeys", 100501: "metadataValueTooLong",
         100502: "metadataTooLong", 100503: "noSuchMetadataKey", 100504: "metadataKeyTooLong",
         102001: "giftsNotEnabled", 102002: "noSuchGift", 102004: "giftCheckFailed", 102008: "giftsOffInLive",

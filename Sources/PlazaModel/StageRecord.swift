@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CoreKit
 
 /// Someone on a seat (reference 1, SeatUserInfo).
 package struct SeatUser: Hashable, Sendable, Codable {
@@ -35,75 +34,6 @@ package struct Seat: Hashable, Sendable, Codable {
         self.index = index
         self.isLocked = isLocked
         self.occupant = occupant
-    }
-}
-
-/// One live of a co-host connection.
-package struct ConnectionMember: Hashable, Sendable, Codable {
-    package var live: LiveID
-    package var host: UserInfo
-    package var joinedAt: Timestamp
-
-    package init(live: LiveID, host: UserInfo, joinedAt: Timestamp) {
-        self.live = live
-        self.host = host
-        self.joinedAt = joinedAt
-    }
-}
-
-/// A co-host connection as each of its lives shows it; members in the order in which they joined (I12).
-package struct ConnectionView: Hashable, Sendable, Codable {
-    package var id: ConnectionID
-    package var members: [ConnectionMember]
-
-    package init(id: ConnectionID, members: [ConnectionMember]) {
-        self.id = id
-        self.members = members
-    }
-}
-
-/// One live's side of a battle.
-package struct BattleSide: Hashable, Sendable, Codable {
-    package var live: LiveID
-    package var host: UserInfo
-    package var score: Int64
-    /// Left before the end.
-    package var hasLeft: Bool
-
-    package init(live: LiveID, host: UserInfo, score: Int64 = 0, hasLeft: Bool = false) {
-        self.live = live
-        self.host = host
-        self.score = score
-        self.hasLeft = hasLeft
-    }
-}
-
-/// How a battle ended (reference 10).
-package enum BattleEndReason: String, Hashable, Sendable, Codable {
-    case timeOver
-    case allMemberExit
-}
-
-/// A battle as each of its lives shows it; kept with its result until the next one starts.
-package struct BattleView: Hashable, Sendable, Codable {
-    package var id: BattleID
-    package var extensionInfo: String
-    package var startTime: Timestamp
-    package var endTime: Timestamp
-    package var sides: [BattleSide]
-    /// Set when it is over: the scores are the result.
-    package var ended: BattleEndReason?
-
-    package init(
-        id: BattleID, extensionInfo: String, startTime: Timestamp, endTime: Timestamp, sides: [BattleSide],
-        ended: BattleEndReason? = nil
-    ) {
-        self.id = id
-        self.extensionInfo = extensionInfo
-        self.startTime = startTime
-        self.endTime = endTime
-        self.sides = sides
-        self.ended = ended
     }
 }
 
@@ -143,7 +73,10 @@ package enum StageEvent: Hashable, Sendable, Codable {
     case seatUnlocked(index: Int)
     case coHostJoined(member: ConnectionMember)
     case coHostLeft(member: ConnectionMember)
+    /// This live's mix alone leaves the other's sound out, or has it again.
+    case coHostMuted(live: LiveID, isMuted: Bool)
     case battleStarted(battle: BattleID)
+    case battleUserJoined(battle: BattleID, live: LiveID)
     case battleUserExited(battle: BattleID, live: LiveID)
     case battleScored(battle: BattleID)
     case battleEnded(battle: BattleID, reason: BattleEndReason)

@@ -27,6 +27,7 @@ private struct CoHostParams: Decodable {
     var live: String
     var to: [String]?
     var inviter: String?
+    var layoutTemplate: Int?
     var timeout: Int64?
     var extensionInfo: String?
 }
@@ -128,7 +129,7 @@ extension CallParser {
         case "request":
             command = .request(
                 from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
-                timeoutSeconds: try self.timeout(params.timeout),
+                layoutTemplate: params.layoutTemplate ?? 0, timeoutSeconds: try self.timeout(params.timeout),
                 extensionInfo: try self.extra(params.extensionInfo, "extensionInfo"), caller: self.caller)
         case "cancel":
             command = .cancelRequest(

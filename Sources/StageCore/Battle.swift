@@ -18,7 +18,9 @@ package struct Battle: Equatable, Sendable, Codable {
 
     package var id: BattleID
     package var inviter: LiveID
+    package var createdAt: Timestamp
     package var durationSeconds: Int64
+    package var needResponse: Bool
     package var extensionInfo: String
     /// Those who have not declined; empty from the start on.
     package var invitees: [BattleInvitee]
@@ -32,6 +34,15 @@ package struct Battle: Equatable, Sendable, Codable {
 
     var isAsking: Bool { self.view == nil }
     var isFighting: Bool { self.view.map { $0.ended == nil } ?? false }
+
+    /// The battle as an app's server gets it.
+    var details: BattleDetails {
+        BattleDetails(
+            id: self.id, inviter: self.inviter, createTime: self.createdAt, durationSeconds: self.durationSeconds,
+            needResponse: self.needResponse, extensionInfo: self.extensionInfo,
+            expiresAt: self.isAsking ? self.expiresAt : nil,
+            invitees: self.invitees.map { .init(live: $0.live, hasAccepted: $0.hasAccepted) }, battle: self.view)
+    }
 
     /// When the battle wants to be looked at: to end the asking, to tell scores, to end.
     package var due: Timestamp? {

@@ -75,6 +75,7 @@ package enum ConnectionRow: JournalRow, Codable {
 package struct HostedLive: Equatable, Sendable, Codable {
     package var owner: UserInfo
     package var isVoice: Bool
+    package var admins: [UserID] = []
     /// The revision of the last word to the live's seat machine.
     package var revision: Int64
     package var connection: ConnectionID?
@@ -86,12 +87,20 @@ package struct HostedLive: Equatable, Sendable, Codable {
     package var battle: BattleID?
     /// The battle that is being agreed on with this live.
     package var battleRequest: BattleID?
+    /// What the other members see of this live's seats; empty while it is in no connection.
+    package var seats: [Seat] = []
+    /// A voice live with more than `Limits.voiceCoHostSeats` occupied seats.
+    package var isCrowded = false
+    /// The members whose sound this live's mix leaves out.
+    package var muted: [LiveID] = []
 }
 
 /// An open request of one live's host to another's; ends exactly once (I13).
 package struct CoHostRequest: Equatable, Sendable, Codable {
     package var inviter: LiveID
     package var invitee: LiveID
+    /// The template of the connection that an acceptance begins.
+    package var templateID: Int
     package var expiresAt: Timestamp
 }
 

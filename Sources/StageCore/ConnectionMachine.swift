@@ -89,11 +89,12 @@ extension ConnectionCommand {
     /// Who asks, when the command is a call.
     var caller: Caller? {
         switch self {
-        case .opened, .ended, .userGone, .confirmOwner, .floor: nil
-        case .request(_, _, _, _, let caller), .cancelRequest(_, _, let caller), .accept(_, _, let caller),
+        case .opened, .ended, .userGone, .userBack, .confirmOwner, .floor, .rights, .seatsChanged: nil
+        case .request(_, _, _, _, _, let caller), .cancelRequest(_, _, let caller), .accept(_, _, let caller),
             .reject(_, _, let caller), .exit(_, let caller), .requestBattle(_, _, _, _, _, _, let caller),
             .cancelBattle(_, _, _, let caller), .acceptBattle(_, _, let caller), .rejectBattle(_, _, let caller),
-            .exitBattle(_, _, let caller), .updateScores(_, _, _, let caller):
+            .exitBattle(_, _, let caller), .updateScores(_, _, _, let caller), .muteRemote(_, _, _, let caller),
+            .battleInfo(_, _, let caller):
             caller
         }
     }

@@ -34,9 +34,9 @@ extension ConnectionStep {
         }
         guard !asked.isEmpty else { throw ReplyError(.noValidRoom, "none of these lives can battle now") }
         var battle = Battle(
-            id: BattleID("b-\(self.moment.offset)"), inviter: from,
+            id: BattleID("b-\(self.moment.offset)"), inviter: from, createdAt: self.moment.now,
             durationSeconds: durationSeconds == 0 ? self.policy.maxBattleSeconds : durationSeconds,
-            extensionInfo: extensionInfo,
+            needResponse: needResponse, extensionInfo: extensionInfo,
             invitees: asked.map { BattleInvitee(live: $0, hasAccepted: !needResponse) }, expiresAt: expiresAt)
         self.set(battle)
         for live in [from] + asked { self.update(live) { $0.battleRequest = battle.id } }

@@ -11,7 +11,8 @@ extension ConnectionStep {
         let sides = [battle.inviter] + battle.invitees.map(\.live)
         let endTime = self.moment.now + .seconds(battle.durationSeconds)
         battle.view = BattleView(
-            id: battle.id, extensionInfo: battle.extensionInfo, startTime: self.moment.now, endTime: endTime,
+            id: battle.id, extensionInfo: battle.extensionInfo, durationSeconds: battle.durationSeconds,
+            needResponse: battle.needResponse, startTime: self.moment.now, endTime: endTime,
             sides: sides.map { BattleSide(live: $0, host: self.member($0).host) })
         battle.invitees = []
         self.set(battle)
@@ -23,6 +24,7 @@ extension ConnectionStep {
                 $0.battleRequest = nil
             }
             self.touch(live, .battleStarted(battle: battle.id))
+            for side in sides { self.touch(live, .battleUserJoined(battle: battle.id, live: side)) }
         }
     }
 
@@ -117,5 +119,23 @@ extension ConnectionStep {
         guard !overflow, (0...Self.maxScore).contains(score) else { return ReplyCode.badParameter.code }
         battle.view?.sides[side].score = score
         return 0
+    }
+
+    /// A battle by its id, or the one that `live` shows or agrees on.
+    func battleInfo(_ id: BattleID?, of live: LiveID?, _ caller: Caller) throws(ReplyError) -> CallResult {
+        guard caller.role == .server else { throw ReplyError(.noPermission, "only the app's server asks for battles") }
+        if let id {
+            guard let battle = self.battle(id) else {
+                throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
+            }
+            return .battleInfo(details: battle.details)
+        }
+        guard let live, let row = self.live(live) else {
+            throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
+        }
+        guard let battle = self.battle(row.battleRequest ?? row.battle) else {
+            throw ReplyError(.noBattleInRoom, "the live has no battle")
+        }
+        return .battleInfo(details: battle.details)
     }
 }

@@ -47,13 +47,13 @@ extension ConnectionStep {
     }
 
     /// `id`, which is in no connection, joins the one of `inviter`, or begins one with it.
-    mutating func connect(_ id: LiveID, to inviter: LiveID) {
+    mutating func connect(_ id: LiveID, to inviter: LiveID, templateID: Int) {
         var view: ConnectionView
         if let connection = self.connection(self.live(inviter)?.connection) {
             view = connection
         } else {
             view = ConnectionView(
-                id: ConnectionID("c-\(self.moment.offset)"), members: [self.member(inviter)])
+                id: ConnectionID("c-\(self.moment.offset)"), members: [self.member(inviter)], templateID: templateID)
         }
         let isNew = view.members.count == 1
         view.members.append(self.member(id))
@@ -84,7 +84,10 @@ extension ConnectionStep {
         if isOver { for last in view.members { self.leaveBattles(last.live) } }
         self.forgetConnection(id)
         self.touch(id, .coHostLeft(member: leaver))
-        for member in view.members { self.touch(member.live, .coHostLeft(member: leaver)) }
+        for member in view.members {
+            self.touch(member.live, .coHostLeft(member: leaver))
+            self.update(member.live) { $0.muted.removeAll { $0 == id } }
+        }
         if isOver {
             for last in view.members { self.forgetConnection(last.live) }
             self.journal[.connection(self.app, view.id)] = nil
@@ -95,6 +98,61 @@ extension ConnectionStep {
 
     private mutating func forgetConnection(_ id: LiveID) {
         self.hideBattle(of: id)
-        self.update(id) { $0.connection = nil }
+        self.update(id) {
+            $0.connection = nil
+            $0.seats = []
+            $0.muted = []
+        }
+    }
+
+    /// The owner is back in its running live: in no connection, for losing it was leaving; partners are asked anew.
+    mutating func userBack(_ id: LiveID, _ user: UserInfo) {
+        if let live = self.live(id), live.owner.userID == user.userID, live.connection == nil {
+            self.update(id) { $0.owner = user }
+        }
+    }
+
+    /// The live's seats as its seat machine has them: kept for the partners, who are told.
+    mutating func seatsChanged(_ id: LiveID, _ seats: [Seat]) {
+        guard let live = self.live(id) else { return }
+        let occupied = seats.count { $0.occupant != nil }
+        let shown =
+            live.isVoice
+            ? Array(seats.prefix(Limits.voiceCoHostSeats))
+            : Array(seats.filter { $0.occupant != nil }.prefix(Limits.seatCount))
+        let connection = self.connection(live.connection)
+        self.update(id) {
+            $0.isCrowded = $0.isVoice && occupied > Limits.voiceCoHostSeats
+            $0.seats = connection == nil ? [] : shown
+        }
+        guard let connection, live.seats != shown else { return }
+        for member in connection.members where member.live != id { self.touch(member.live) }
+    }
+
+    /// The connection as `id` shows it: with the others' seats, and what its own mix leaves out.
+    func view(for id: LiveID) -> ConnectionView? {
+        guard let live = self.live(id), var view = self.connection(live.connection) else { return nil }
+        for index in view.members.indices where view.members[index].live != id {
+            view.members[index].seats = self.live(view.members[index].live)?.seats ?? []
+        }
+        view.mutedLives = live.muted
+        return view
+    }
+
+    /// Leaves another member out of the mix of `id`, or takes it in again.
+    mutating func muteRemote(
+        _ id: LiveID, _ other: LiveID, _ isMuted: Bool, _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        let live = try self.hosted(id, by: caller)
+        guard let connection = live.connection, other != id, self.live(other)?.connection == connection else {
+            throw ReplyError(.noSuchConnection, "the lives are not connected")
+        }
+        if live.muted.contains(other) == isMuted { return .done }
+        self.update(id) {
+            $0.muted.removeAll { $0 == other }
+            if isMuted { $0.muted.append(other) }
+        }
+        self.touch(id, .coHostMuted(live: other, isMuted: isMuted))
+        return .done
     }
 }

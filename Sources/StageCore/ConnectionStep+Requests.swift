@@ -5,21 +5,23 @@ import PlazaModel
 /// Co-host requests (reference 8). Each ends exactly once (I13): whoever ends one takes it out first.
 extension ConnectionStep {
     mutating func request(
-        from: LiveID, to targets: [LiveID], timeoutSeconds: Int64, _ extensionInfo: String, _ caller: Caller
+        from: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64, _ extensionInfo: String,
+        _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        _ = try self.owned(from, by: caller)
+        let isVoice = try self.owned(from, by: caller).isVoice
         guard (1...Limits.coHostTargets).contains(targets.count) else {
             throw ReplyError(.badParameter, "a request names 1 to \(Limits.coHostTargets) lives")
         }
         let expiresAt = try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now)
         try RequestTimeout.check(extraInfo: extensionInfo)
+        let template = layoutTemplate == 0 ? (isVoice ? 2 : 600) : layoutTemplate
         var codes: [LiveCode] = []
         for target in targets {
             let code = self.code(forAsking: target, from: from)
             codes.append(LiveCode(live: target, code: code))
             guard code == ConnectionCode.sent else { continue }
             self.journal[.request(inviter: LiveKey(self.app, from), invitee: target)] = .request(
-                request: CoHostRequest(inviter: from, invitee: target, expiresAt: expiresAt))
+                request: CoHostRequest(inviter: from, invitee: target, templateID: template, expiresAt: expiresAt))
             self.update(from) { $0.outgoing.append(target) }
             self.update(target) { $0.incoming = from }
             self.notify(
@@ -71,8 +73,12 @@ extension ConnectionStep {
         if let members = self.connection(inviter.connection)?.members, members.count >= Limits.coHostLives {
             throw ReplyError(.connectionLimit, "a connection has at most \(Limits.coHostLives) lives")
         }
+        let key = ConnectionKey.request(inviter: LiveKey(self.app, inviterID), invitee: id)
+        guard case .request(let request)? = self.journal[key] else {
+            throw ReplyError(.noSuchConnection, "the live has no open request to you")
+        }
         self.endRequest(inviterID, id)
-        self.connect(id, to: inviterID)
+        self.connect(id, to: inviterID, templateID: request.templateID)
         self.notify(inviterID, .coHostRequestAccepted(invitee: self.member(id)))
         return .done
     }

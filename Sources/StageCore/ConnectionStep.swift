@@ -67,9 +67,10 @@ struct ConnectionStep {
 
     // MARK: - What is told
 
-    mutating func touch(_ live: LiveID, _ event: StageEvent) {
+    /// The live's seat machine is to be told, with `event` if anything happened that has a name.
+    mutating func touch(_ live: LiveID, _ event: StageEvent? = nil) {
         if self.events.index(forKey: live) == nil { self.touched.append(live) }
-        self.events[live, default: []].append(event)
+        self.events[live, default: []] += event.map { [$0] } ?? []
     }
 
     /// The live shows no battle any more; the last to do so removes it.
@@ -92,7 +93,7 @@ struct ConnectionStep {
             live.revision = Revision.next(after: live.revision, at: self.moment)
             self.journal[.live(LiveKey(self.app, id))] = .live(live: live)
             let command = SeatCommand.connection(
-                view: self.connection(live.connection), battle: self.battle(live.battle)?.view ?? self.results[id],
+                view: self.view(for: id), battle: self.battle(live.battle)?.view ?? self.results[id],
                 revision: live.revision, events: self.events[id] ?? [])
             self.effects.append(.seat(SeatInput(LiveKey(self.app, id), command)))
         }
@@ -126,11 +127,25 @@ struct ConnectionStep {
         return live
     }
 
+    /// The live that `caller` acts for, as its owner or an admin.
+    func hosted(_ id: LiveID, by caller: Caller) throws(ReplyError) -> HostedLive {
+        do throws(ReplyError) {
+            return try self.owned(id, by: caller)
+        } catch {
+            guard error.code == .needsOwner, let live = self.live(id), live.admins.contains(caller.userID) else {
+                throw error.code == .needsOwner
+                    ? ReplyError(.needsOwnerOrAdmin, "only the owner and admins may do this") : error
+            }
+            return live
+        }
+    }
+
     /// Decides a call; what tells rather than asks is none.
     mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
-        case .request(let from, let to, let timeout, let extensionInfo, _):
-            return try self.request(from: from, to: to, timeoutSeconds: timeout, extensionInfo, caller)
+        case .request(let from, let to, let template, let timeout, let extensionInfo, _):
+            return try self.request(
+                from: from, to: to, layoutTemplate: template, timeoutSeconds: timeout, extensionInfo, caller)
         case .cancelRequest(let from, let to, _): return try self.cancelRequest(from: from, to: to, caller)
         case .accept(let live, let inviter, _): return try self.accept(live, inviter: inviter, caller)
         case .reject(let live, let inviter, _): return try self.reject(live, inviter: inviter, caller)
@@ -145,7 +160,10 @@ struct ConnectionStep {
         case .exitBattle(let id, let live, _): return try self.exitBattle(id, live, caller)
         case .updateScores(let id, let operation, let scores, _):
             return try self.updateScores(id, operation, scores, caller)
-        case .opened, .ended, .userGone, .confirmOwner, .floor: return .done
+        case .muteRemote(let live, let other, let isMuted, _):
+            return try self.muteRemote(live, other, isMuted, caller)
+        case .battleInfo(let id, let live, _): return try self.battleInfo(id, of: live, caller)
+        case .opened, .ended, .userGone, .userBack, .confirmOwner, .floor, .rights, .seatsChanged: return .done
         }
     }
 
@@ -156,6 +174,9 @@ struct ConnectionStep {
         case .ended(let id): self.ended(id)
         case .userGone(let id, let user):
             if self.live(id)?.owner.userID == user { self.withdraw(id) }
+        case .userBack(let id, let user): self.userBack(id, user)
+        case .rights(let id, let admins): self.update(id) { $0.admins = admins }
+        case .seatsChanged(let id, let seats): self.seatsChanged(id, seats)
         case .confirmOwner(let id):
             guard let live = self.live(id) else { return }
             let isIdle = live.connection == nil && live.outgoing.isEmpty && live.incoming == nil

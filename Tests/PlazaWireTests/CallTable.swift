@@ -111,7 +111,10 @@ enum CallTable {
             seat(.lock(seatIndex: 1, isLocked: false, caller: caller))),
         CallSpec(
             "cohost.request", [.live, .to, .number("timeout", 30), .text("extensionInfo", "x", needed: false)],
-            connection(.request(from: live, to: ["duet"], timeoutSeconds: 30, extensionInfo: "x", caller: caller))),
+            connection(
+                .request(
+                    from: live, to: ["duet"], layoutTemplate: 0, timeoutSeconds: 30, extensionInfo: "x", caller: caller)
+            )),
         CallSpec("cohost.cancel", [.live, .to], connection(.cancelRequest(from: live, to: ["duet"], caller: caller))),
         CallSpec(
             "cohost.accept", [.live, .text("inviter", "duet")],

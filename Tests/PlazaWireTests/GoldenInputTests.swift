@@ -156,14 +156,20 @@ import Testing
         let commands: [(String, ConnectionCommand)] = [
             ("opened", .opened(live: live, owner: Samples.alice, isVoice: false)), ("ended", .ended(live: live)),
             ("userGone", .userGone(live: live, user: "alice")), ("confirmOwner", .confirmOwner(live: live)),
+            ("userBack", .userBack(live: live, user: Samples.alice)),
             ("floor", .floor(live: live, user: "bob", ticket: Samples.ticket)),
+            ("rights", .rights(live: live, admins: ["bob"])),
+            ("seatsChanged", .seatsChanged(live: live, seats: Samples.stage.seats)),
             (
                 "request",
-                .request(from: live, to: [other], timeoutSeconds: 10, extensionInfo: "x", caller: caller)
+                .request(
+                    from: live, to: [other], layoutTemplate: 601, timeoutSeconds: 10, extensionInfo: "x",
+                    caller: caller)
             ), ("cancelRequest", .cancelRequest(from: live, to: [other], caller: caller)),
             ("accept", .accept(live: other, inviter: live, caller: caller)),
             ("reject", .reject(live: other, inviter: live, caller: caller)),
             ("exit", .exit(live: live, caller: caller)),
+            ("muteRemote", .muteRemote(live: live, other: other, isMuted: true, caller: caller)),
             (
                 "requestBattle",
                 .requestBattle(
@@ -185,12 +191,15 @@ import Testing
                 .updateScores(
                     battle: "b-6", operation: .overwrite, scores: [ScoreUpdate(live: live, score: 50)],
                     caller: Samples.server)
-            ),
+            ), ("battleByID", .battleInfo(battle: "b-6", live: nil, caller: Samples.server)),
+            ("battleByLive", .battleInfo(battle: nil, live: live, caller: Samples.server)),
         ]
         for (_, command) in commands {
             switch command {
-            case .opened, .ended, .userGone, .confirmOwner, .floor, .request, .cancelRequest, .accept, .reject, .exit,
-                .requestBattle, .cancelBattle, .acceptBattle, .rejectBattle, .exitBattle, .updateScores:
+            case .opened, .ended, .userGone, .userBack, .confirmOwner, .floor, .rights, .seatsChanged, .request,
+                .cancelRequest, .accept, .reject, .exit, .muteRemote, .requestBattle, .cancelBattle, .acceptBattle,
+                .rejectBattle, .exitBattle, .updateScores,
+                .battleInfo:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }

@@ -81,7 +81,8 @@ import Testing
         .seatTaken(index: 2, user: Samples.bob), .seatLeft(index: 2, user: Samples.bob),
         .userMoved(user: Samples.bob, from: 2, to: 3), .seatLocked(index: 1), .seatUnlocked(index: 1),
         .coHostJoined(member: Samples.otherMember), .coHostLeft(member: Samples.otherMember),
-        .battleStarted(battle: "b-6"), .battleUserExited(battle: "b-6", live: Samples.other),
+        .coHostMuted(live: Samples.other, isMuted: true), .battleStarted(battle: "b-6"),
+        .battleUserJoined(battle: "b-6", live: Samples.other), .battleUserExited(battle: "b-6", live: Samples.other),
         .battleScored(battle: "b-6"), .battleEnded(battle: "b-6", reason: .timeOver),
     ]
 
@@ -194,13 +195,33 @@ import Testing
                     members: [AudienceMember(user: Samples.bob, joinedAt: Samples.at)], cursor: "421", count: 3))
         ), ("sent", .sent(position: Samples.position)),
         ("statistics", .statistics(statistics: Samples.statistics)),
-        ("coHost", .coHost(codes: [LiveCode(live: Samples.other, code: 0), LiveCode(live: "gone", code: 100_004)])),
+        (
+            "coHost",
+            .coHost(codes: [
+                LiveCode(live: Samples.other, code: 0), LiveCode(live: "gone", code: 1, reason: .noSuchRoom),
+            ])
+        ),
         (
             "battleWaiting",
             .battle(battle: "b-6", startTime: nil, endTime: nil, codes: [LiveCode(live: Samples.other, code: 0)])
         ),
         ("battle", .battle(battle: "b-6", startTime: Samples.at, endTime: Samples.later, codes: [])),
         ("seat", .seat(index: 3)), ("noSeat", .seat(index: nil)),
+        (
+            "battleAsking",
+            .battleInfo(
+                details: BattleDetails(
+                    id: "b-6", inviter: Samples.live, createTime: Samples.at, durationSeconds: 10, needResponse: true,
+                    extensionInfo: "", expiresAt: Samples.later,
+                    invitees: [BattleDetails.Invitee(live: Samples.other, hasAccepted: false)]))
+        ),
+        (
+            "battleOver",
+            .battleInfo(
+                details: BattleDetails(
+                    id: "b-6", inviter: Samples.live, createTime: Samples.at, durationSeconds: 10, needResponse: true,
+                    extensionInfo: "", battle: Samples.battle))
+        ),
         ("scores", .scores(codes: [LiveCode(live: Samples.live, code: 0)])),
         ("loggedIn", .loggedIn(session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3-17")),
         ("resumed", .resumed(ticket: Samples.ticket, position: Samples.position, replayed: true)),
@@ -239,14 +260,13 @@ import Testing
             break
         }
         switch result {
-        case .done, .live, .joined, .audience, .sent, .statistics, .coHost, .battle, .seat, .scores, .loggedIn,
-            .resumed, .lives,
-            .room, .count, .stage, .metadata, .app, .gifts:
+        case .done, .live, .joined, .audience, .sent, .statistics, .coHost, .battle, .battleInfo, .seat, .scores,
+            .loggedIn, .resumed, .lives, .room, .count, .stage, .metadata, .app, .gifts:
             break
         }
         switch e {
-        case .seatTaken, .seatLeft, .userMoved, .seatLocked, .seatUnlocked, .coHostJoined, .coHostLeft, .battleStarted,
-            .battleUserExited, .battleScored, .battleEnded:
+        case .seatTaken, .seatLeft, .userMoved, .seatLocked, .seatUnlocked, .coHostJoined, .coHostLeft, .coHostMuted,
+            .battleStarted, .battleUserJoined, .battleUserExited, .battleScored, .battleEnded:
             break
         }
     }

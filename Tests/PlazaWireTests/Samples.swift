@@ -33,10 +33,14 @@ enum Samples {
         maxSeatCount: 6, seatMode: .free, seatTemplate: 50, coverURL: "c", backgroundURL: "b", categoryList: [],
         activityStatus: 1, isGiftEnabled: false)
     static let member = ConnectionMember(live: Samples.live, host: Samples.alice, joinedAt: Samples.at)
-    static let otherMember = ConnectionMember(live: Samples.other, host: Samples.bob, joinedAt: Samples.later)
-    static let connection = ConnectionView(id: "c-5", members: [Samples.member, Samples.otherMember])
+    static let otherMember = ConnectionMember(
+        live: Samples.other, host: Samples.bob, joinedAt: Samples.later,
+        seats: [Seat(index: 0, occupant: SeatUser(user: Samples.bob, role: .owner, live: Samples.other))])
+    static let connection = ConnectionView(
+        id: "c-5", members: [Samples.member, Samples.otherMember], templateID: 601, mutedLives: [Samples.other])
     static let battle = BattleView(
-        id: "b-6", extensionInfo: "{\"prize\":1}", startTime: Samples.at, endTime: Samples.later,
+        id: "b-6", extensionInfo: "{\"prize\":1}", durationSeconds: 10, needResponse: true, startTime: Samples.at,
+        endTime: Samples.later,
         sides: [
             BattleSide(live: Samples.live, host: Samples.alice, score: 30),
             BattleSide(live: Samples.other, host: Samples.bob, score: 12, hasLeft: true),

@@ -16,17 +16,20 @@ struct BattleTests {
         let id = BattleID("b-\(rig.rig.moment.offset)")
         let start = rig.rig.moment.now
         var view = BattleView(
-            id: id, extensionInfo: "", startTime: start, endTime: start + .seconds(30),
+            id: id, extensionInfo: "", durationSeconds: 30, startTime: start, endTime: start + .seconds(30),
             sides: [
                 BattleSide(live: "a", host: ConnectionRig.host("a")),
                 BattleSide(live: "b", host: ConnectionRig.host("b")),
             ])
         let connection = effects.toldConnection("a")
         #expect(connection?.members.count == 2)
+        let began: [StageEvent] = [
+            .battleStarted(battle: id), .battleUserJoined(battle: id, live: "a"),
+            .battleUserJoined(battle: id, live: "b"),
+        ]
         #expect(
             effects == [
-                rig.seat("a", connection, view, [.battleStarted(battle: id)]),
-                rig.seat("b", connection, view, [.battleStarted(battle: id)]),
+                rig.seat("a", connection, view, began), rig.seat("b", connection, view, began),
                 .success(
                     .battle(
                         battle: id, startTime: start, endTime: start + .seconds(30),
@@ -262,7 +265,7 @@ struct BattleTests {
 
     static let rules: [Rule] = [
         Rule(name: "request", codes: [0, -2300, 0]) {
-            .request(from: "b", to: ["d"], timeoutSeconds: 0, extensionInfo: "", caller: $1)
+            .request(from: "b", to: ["d"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: $1)
         },
         Rule(name: "accept", codes: [100400, -2300, 100400]) { .accept(live: "b", inviter: "d", caller: $1) },
         Rule(name: "reject", codes: [100400, -2300, 100400]) { .reject(live: "b", inviter: "d", caller: $1) },

@@ -106,7 +106,7 @@ struct ConnectionFollower {
 
     private mutating func follow(_ command: ConnectionCommand, _ result: CallResult?) {
         switch (command, result) {
-        case (.request(let from, _, _, _, _), .coHost(let codes)?):
+        case (.request(let from, _, _, _, _, _), .coHost(let codes)?):
             for code in codes where code.code == 0 { self.open("\(from)>\(code.live)") }
         case (.updateScores(let battle, let operation, let updates, _), .scores(let codes)?):
             for (update, code) in zip(updates, codes) where code.code == 0 {

@@ -10,7 +10,10 @@ struct ConnectionMachineTests {
         let asking = rig.callers.user("host-a")
         let expiry = rig.rig.moment.now + .seconds(10)
         #expect(
-            rig.tell(.request(from: "a", to: ["b", "c"], timeoutSeconds: 0, extensionInfo: "x", caller: asking)) == [
+            rig.tell(
+                .request(
+                    from: "a", to: ["b", "c"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "x", caller: asking)
+            ) == [
                 rig.notice(
                     to: "b",
                     .coHostRequestReceived(inviter: rig.member("a"), expiresAt: expiry, extensionInfo: "x")),
@@ -83,7 +86,9 @@ struct ConnectionMachineTests {
             rig.request("a", "nobody", "voice", "b", "c", "e", "f", "f", "a").liveCodes
                 == [1, 6, 2, 3, 2, 0, 2, -1])
         #expect(
-            rig.call("a") { .request(from: "a", to: [], timeoutSeconds: 0, extensionInfo: "", caller: $0) }.code
+            rig.call("a") {
+                .request(from: "a", to: [], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: $0)
+            }.code
                 == 100002)
         #expect(rig.request("a", "e", timeout: 1801).code == 100002)
     }
@@ -173,7 +178,7 @@ struct ConnectionMachineTests {
         var rig = ConnectionRig(["a", "b"])
         let caller = rig.callers.user("host-a")
         let command = ConnectionCommand.request(
-            from: "a", to: ["b"], timeoutSeconds: 0, extensionInfo: "", caller: caller)
+            from: "a", to: ["b"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: caller)
         let first = rig.tell(command)
         #expect(rig.tell(command) == [first.last].compactMap { $0 })
         _ = rig.pass(milliseconds: 70_000)
@@ -186,7 +191,10 @@ struct ConnectionMachineTests {
         #expect(rig.request("a", "b").code == ReplyCode.staleTicket.code)
         let rejoined = rig.callers.user("host-a", ticket: Ticket(51))
         #expect(
-            rig.tell(.request(from: "a", to: ["b"], timeoutSeconds: 0, extensionInfo: "", caller: rejoined)).code == 0)
+            rig.tell(
+                .request(
+                    from: "a", to: ["b"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: rejoined)
+            ).code == 0)
     }
 
     @Test func `a live that is created anew goes on with higher revisions`() {

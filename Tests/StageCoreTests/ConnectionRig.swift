@@ -49,7 +49,7 @@ struct ConnectionRig {
 
     mutating func request(_ from: LiveID, _ to: LiveID..., timeout: Int64 = 0) -> [Effect] {
         self.call(from) {
-            .request(from: from, to: to, timeoutSeconds: timeout, extensionInfo: "", caller: $0)
+            .request(from: from, to: to, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: $0)
         }
     }
 

@@ -55,7 +55,7 @@ struct ConnectionWalkTests {
             ConnectionInput(
                 app: "other",
                 .request(
-                    from: "a", to: ["b"], timeoutSeconds: 0, extensionInfo: "",
+                    from: "a", to: ["b"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
                     caller: rig.callers.user("host-a"))))
         #expect(other.code == 100004)
         _ = rig.rig.send(
@@ -130,7 +130,8 @@ struct ConnectionWalk {
         case 5, 6: return .confirmOwner(live: id)
         case 7: return .floor(live: id, user: caller.userID, ticket: Ticket(50))
         case 8...19:
-            return .request(from: id, to: others, timeoutSeconds: timeout, extensionInfo: "", caller: caller)
+            return .request(
+                from: id, to: others, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: caller)
         case 20: return .cancelRequest(from: id, to: live?.outgoing ?? others, caller: caller)
         case 21...34: return .accept(live: id, inviter: live?.incoming ?? others[0], caller: caller)
         case 35: return .reject(live: id, inviter: live?.incoming ?? others[0], caller: caller)
