@@ -107,6 +107,12 @@ extension Gateway {
         case .metadata(let live, let keys):
             return .metadata(
                 values: try self.found(self.tables.read { $0.metadata(LiveKey(app, live), keys: keys) }))
+        case .gifts(let language):
+            let gifts = self.tables.read { $0.apps[app].gifts }
+            return .gifts(categories: gifts.map { $0.localized(to: language) })
+        case .app:
+            let (settings, revision) = self.tables.read { ($0.apps[app], $0.apps.revision(of: app)) }
+            return .app(settings: settings, revision: revision)
         case .login, .join, .leave, .forward:
             throw ReplyError(.internalError, "this call is not answered from memory")
         }

@@ -107,7 +107,7 @@ struct GatewayAPI: Sendable {
                 })
         case .join, .leave, .login:
             throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
-        case .ping, .list, .get, .count, .stage, .metadata:
+        case .ping, .list, .get, .count, .stage, .metadata, .gifts, .app:
             let result = try self.gateway.answer(parsed, app: admission.app)
             responder.complete(Self.response(to: .success(result: result), method))
         }

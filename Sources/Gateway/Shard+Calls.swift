@@ -55,7 +55,7 @@ extension Shard {
         case .leave(let live, let effect): try self.forward(effect, frame, .leave(live), nil, client)
         case .forward(let effect, let room): try self.forward(effect, frame, .plain, room, client)
         case .login: break
-        case .ping, .list, .get, .count, .stage, .metadata:
+        case .ping, .list, .get, .count, .stage, .metadata, .gifts, .app:
             let result = try self.gateway.answer(parsed, app: client.app)
             self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
         }

@@ -11,6 +11,8 @@ package enum ParsedCall: Hashable, Sendable {
     case count(LiveID)
     case stage(LiveID)
     case metadata(LiveID, keys: [String])
+    case gifts(language: String?)
+    case app
     // A machine's: the message for its inbox. `live` is the room that the caller must be in, if any.
     case join(LiveID, Effect)
     case leave(LiveID, Effect)
@@ -52,12 +54,16 @@ package struct CallParser: Sendable {
         case "seat": return try self.seat(frame, parts[1])
         case "cohost": return try self.coHost(frame, parts[1])
         case "battle": return try self.battle(frame, parts[1])
+        case "gift": return try self.gift(frame, parts[1])
+        case "app": return try self.settings(frame, parts[1])
         default: throw Self.unknown(frame.method)
         }
     }
 
     /// Every method that a machine or a gateway's memory answers; looked up before parameters are read.
-    package static let methods: Set<String> = [
+    package static let methods: Set<String> = Self.roomMethods.union(Self.appMethods)
+
+    private static let roomMethods: Set<String> = [
         "live.list", "live.get", "live.create", "live.update", "live.end", "live.join", "live.leave", "metadata.get",
         "metadata.set", "metadata.delete", "admin.set", "admin.revoke", "audience.list", "audience.count",
         "audience.kick", "barrage.sendText", "barrage.sendCustom", "stage.get", "seat.apply", "seat.cancelApplication",

@@ -10,7 +10,9 @@ exit(
         settings: { _ in },
         build: { host, _ in
             let machine = DirectoryMachine(policies: host.settings.policies)
-            let spec = MachineSpec(name: "directory", inbox: .directoryInbox, state: .directoryState, facts: [.rooms]) {
+            let spec = MachineSpec(
+                name: "directory", inbox: .directoryInbox, state: .directoryState, facts: [.rooms, .apps]
+            ) {
                 MachineProcessor(machine, $0)
             }
             return [host.shell(spec)]

@@ -7,10 +7,11 @@ internal import PlazaWire
 /// Runs a pure machine over one partition: decodes inputs and rows, keeps the journal, lets due rows fall due.
 package final class MachineProcessor<M: Machine>: PartitionProcessor
 where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
-    private let machine: M
+    private var machine: M
     private let log: Log
     private let malformed: Counter
     private let observe: ((M.Row?, M.Row?) -> Void)?
+    private let refresh: ((inout M) -> Void)?
     private var journal = Journal<M.Key, M.Row>()
     /// The latest time seen, committed beside the offset so that a new owner's time does not go back either.
     private var now = Timestamp.distantPast
@@ -24,7 +25,12 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     ///   - log: takes a line for each record that cannot be read.
     ///   - malformed: counts them.
     ///   - observe: told of each row that a committed batch changed, as it was and as it is: for metrics.
-    package init(_ machine: M, log: Log, malformed: Counter, observe: ((M.Row?, M.Row?) -> Void)? = nil) {
+    ///   - refresh: gives the machine the tables that it reads, as they are when a batch begins.
+    package init(
+        _ machine: M, log: Log, malformed: Counter, observe: ((M.Row?, M.Row?) -> Void)? = nil,
+        refresh: ((inout M) -> Void)? = nil
+    ) {
+        self.refresh = refresh
         self.observe = observe
         self.machine = machine
         self.log = log
@@ -33,11 +39,12 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
 
     /// The processor of the partition that `context` names.
     package convenience init(
-        _ machine: M, _ context: ProcessorContext, observe: ((M.Row?, M.Row?) -> Void)? = nil
+        _ machine: M, _ context: ProcessorContext, observe: ((M.Row?, M.Row?) -> Void)? = nil,
+        refresh: ((inout M) -> Void)? = nil
     ) {
         let malformed = context.metrics.counter(
             MetricNames.Shell.malformed, help: "Records that could not be read and were skipped.")
-        self.init(machine, log: context.log, malformed: malformed, observe: observe)
+        self.init(machine, log: context.log, malformed: malformed, observe: observe, refresh: refresh)
     }
 
     package func restore(key: String, row: [UInt8]?) {
@@ -57,6 +64,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
 
     package func process(_ inputs: [InboxInput], effects: inout [Effect]) {
         self.causes.removeAll(keepingCapacity: true)
+        self.refresh?(&self.machine)
         for (index, input) in inputs.enumerated() {
             self.now = max(self.now, input.moment.now)
             let moment = Moment(now: self.now, offset: input.moment.offset)

@@ -15,6 +15,8 @@ package struct ProcessorContext: Sendable {
     package let partition: Int
     package let log: Log
     package let metrics: MetricsRegistry
+    /// The apps' settings, when the machine follows them.
+    package let apps: AppTableFollower?
 }
 
 /// One machine of a service: its topics, and what decides.
@@ -25,17 +27,21 @@ package struct MachineSpec: Sendable {
     package let state: PlazaTopic
     /// The compacted public topics that the machine writes.
     package let facts: [PlazaTopic]
+    /// The apps' settings that the machine needs before its first batch; a component of its own beside the shell.
+    package let apps: AppTableFollower?
     /// Makes the processor of a partition, on the shell's thread.
     package let makeProcessor: @Sendable (ProcessorContext) -> any PartitionProcessor
 
     package init(
         name: String, inbox: PlazaTopic, state: PlazaTopic, facts: [PlazaTopic] = [],
+        apps: AppTableFollower? = nil,
         makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor
     ) {
         self.name = name
         self.inbox = inbox
         self.state = state
         self.facts = facts
+        self.apps = apps
         self.makeProcessor = makeProcessor
     }
 }

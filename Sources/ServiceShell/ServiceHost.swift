@@ -121,13 +121,18 @@ package final class ServiceHost: Sendable {
 }
 
 extension ServiceHost {
+    /// What the shells and followers of this process share.
+    package var shellSettings: ShellSettings {
+        ShellSettings(
+            kafka: self.settings.kafka(log: self.log), instance: self.settings.instance,
+            partitions: self.settings.partitions, mode: self.settings.mode)
+    }
+
     /// The shell of one of this service's machines.
     package func shell(_ spec: MachineSpec) -> MachineShell {
-        MachineShell(
-            spec,
-            settings: ShellSettings(
-                kafka: self.settings.kafka(log: self.log), instance: self.settings.instance,
-                partitions: self.settings.partitions, mode: self.settings.mode),
-            log: self.log, metrics: self.metrics)
+        MachineShell(spec, settings: self.shellSettings, log: self.log, metrics: self.metrics)
     }
+
+    /// A follower of the apps' settings, for machines of this service.
+    package func appTable() -> AppTableFollower { AppTableFollower(self.shellSettings, log: self.log) }
 }

@@ -86,8 +86,12 @@ final class ShellLife {
         }
     }
 
-    /// Gets the clients ready: the older life of this name is fenced, the topics are known.
+    /// Gets the clients ready: the apps' settings are there, the older life of this name is fenced, the topics are known.
     private func prepare() throws(KafkaError) {
+        while let apps = self.spec.apps, !apps.isReady, !self.isStopping() {
+            apps.wait(milliseconds: 100)
+            self.report(false)
+        }
         while !self.isStopping() {
             do {
                 try self.state.warmUp([self.spec.state] + self.spec.facts)
@@ -230,7 +234,7 @@ extension ShellLife {
                 self.owned[place] = kept
             } else {
                 let context = ProcessorContext(
-                    partition: Int(place.partition), log: self.log, metrics: self.registry)
+                    partition: Int(place.partition), log: self.log, metrics: self.registry, apps: self.spec.apps)
                 let partition = OwnedPartition(place, self.spec.makeProcessor(context), committed: offset)
                 self.owned[place] = partition
                 fresh[place.partition] = partition

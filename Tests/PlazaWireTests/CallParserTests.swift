@@ -5,19 +5,19 @@ import Testing
 
 @Suite struct CallParserTests {
     @Test func `good parameters become what they ask for`() throws {
-        for spec in CallTable.rooms + CallTable.stage {
+        for spec in CallTable.all {
             let call = try CallSpec.parse(spec.method, spec.params(), role: spec.role).get()
             #expect(call == spec.expected, "\(spec.method)")
         }
     }
 
     @Test func `every method is in the table`() {
-        let methods = Set((CallTable.rooms + CallTable.stage).map(\.method))
+        let methods = Set(CallTable.all.map(\.method))
         #expect(methods == CallParser.methods.union(["login", "ping"]))
     }
 
     @Test func `a missing parameter is named`() {
-        for spec in CallTable.rooms + CallTable.stage {
+        for spec in CallTable.all {
             for field in spec.fields {
                 let error = CallSpec.refusal(spec.method, spec.params(without: field.name), role: spec.role)
                 guard field.isNeeded else {
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a parameter of another type is named`() {
-        for spec in CallTable.rooms + CallTable.stage {
+        for spec in CallTable.all {
             for field in spec.fields {
                 let params = spec.params(replacing: field.name, by: field.kind.wrong)
                 let error = CallSpec.refusal(spec.method, params, role: spec.role)
@@ -159,7 +159,7 @@ import Testing
     @Test func `names that are none are refused, and the field is told`() {
         let badLives = ["", "a b", "a/b", "ü", String(repeating: "x", count: 49), "a\\u0000"]
         let rule = "is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
-        for spec in CallTable.rooms + CallTable.stage {
+        for spec in CallTable.all {
             for field in spec.fields where ["live", "inviter", "to"].contains(field.name) {
                 for bad in badLives {
                     let json = field.name == "to" ? "[\"\(bad)\"]" : "\"\(bad)\""
@@ -190,6 +190,12 @@ import Testing
             #expect(
                 CallSpec.refusal(method, params)
                     == ReplyError(.unknownMethod, "there is no method \"\(method)\""))
+        }
+    }
+
+    @Test func `an app's settings are its server's alone`() {
+        for spec in CallTable.apps where spec.role == .server {
+            #expect(CallSpec.refusal(spec.method, spec.params())?.code == .noPermission, "\(spec.method)")
         }
     }
 

@@ -4,6 +4,8 @@ import PlazaWire
 
 /// Every method with all its parameters.
 enum CallTable {
+    static var all: [CallSpec] { Self.rooms + Self.stage + Self.apps }
+
     private static let live = Samples.live
     private static let key = Samples.key
     private static let caller = Samples.caller
