@@ -87,6 +87,8 @@ extension AudienceMachine {
             self.listed(caller, input.key, row, result, into: &effects)
         case .vouchAdmin(let user, let caller):
             self.vouched(user, caller, input.key, result, in: rows, into: &effects)
+        case .vouchGuest(_, let offer, let caller):
+            self.vouchedGuest(offer, caller, input.key, result, in: rows, into: &effects)
         case .confirm(let user):
             // While stale or away nobody knows; those who asked are told to ask again when it is over.
             guard case .done(_, .isMember(false)) = result, let row = rows.live(input.key), !row.isStale else { return }
@@ -117,6 +119,24 @@ extension AudienceMachine {
                     .directory(
                         DirectoryInput(
                             app: key.app, .setAdminVouched(live: key.live, user: user, caller: caller))))
+                return
+            }
+            if rows.live(key)?.isStale == false {
+                effects.append(.failure(.notMember, "the user is not in the live", to: caller, app: key.app))
+                return
+            }
+        }
+        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.unavailable))))
+    }
+
+    /// A host's offer goes back to the seats with the guest as it is shown, if the guest is in the live.
+    private func vouchedGuest(
+        _ offer: SeatOffer, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
+        into effects: inout [Effect]
+    ) {
+        if case .done(_, .profile(let guest)) = result {
+            if let guest {
+                effects.append(.seat(SeatInput(key, .vouched(user: guest, offer: offer, caller: caller))))
                 return
             }
             if rows.live(key)?.isStale == false {

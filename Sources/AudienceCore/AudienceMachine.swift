@@ -162,6 +162,7 @@ extension AudienceMachine {
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
         case .vouchAdmin(let user, _): return .isMember(live: key, user: user)
+        case .vouchGuest(let user, _, _): return .profile(live: key, user: user)
         case .confirm(let user):
             // Not while stale: the seats and connections are told to ask when that is over.
             return row.isStale ? nil : .isMember(live: key, user: user)
@@ -171,7 +172,8 @@ extension AudienceMachine {
     private func verdictWithoutLive(_ input: AudienceInput) -> AudienceStep.Verdict {
         switch input.command {
         case .join: .refused(ReplyError(.noSuchRoomOnEntry, "there is no such live"))
-        case .leave, .kick, .list, .vouchAdmin, .profile: .refused(ReplyError(.noSuchRoom, "there is no such live"))
+        case .leave, .kick, .list, .vouchAdmin, .vouchGuest, .profile:
+            .refused(ReplyError(.noSuchRoom, "there is no such live"))
         case .opened, .ended, .heartbeats, .assert, .confirm, .signOff, .banned, .unbanned, .rights: .ignored
         }
     }
@@ -190,8 +192,8 @@ extension AudienceMachine {
         case .list(let cursor, _, _):
             guard !cursor.isEmpty, Int64(cursor) == nil else { return nil }
             return ReplyError(.invalidParameter, "the cursor is none of this list")
-        case .opened, .ended, .leave, .heartbeats, .assert, .kick, .vouchAdmin, .confirm, .banned, .unbanned, .rights,
-            .profile, .signOff:
+        case .opened, .ended, .leave, .heartbeats, .assert, .kick, .vouchAdmin, .vouchGuest, .confirm, .banned,
+            .unbanned, .rights, .profile, .signOff:
             return nil
         }
     }
@@ -216,8 +218,8 @@ extension AudienceMachine {
             bans.set(user, until: until)
             self.keep(bans, key, at: now, in: &rows)
             return false
-        case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .confirm, .profile,
-            .signOff:
+        case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .vouchGuest, .confirm,
+            .profile, .signOff:
             return false
         }
     }
@@ -243,8 +245,8 @@ extension AudienceCommand {
     var needsTicket: Bool {
         switch self {
         case .leave, .list, .profile: true
-        case .opened, .ended, .join, .heartbeats, .assert, .kick, .vouchAdmin, .confirm, .banned, .unbanned, .rights,
-            .signOff:
+        case .opened, .ended, .join, .heartbeats, .assert, .kick, .vouchAdmin, .vouchGuest, .confirm, .banned,
+            .unbanned, .rights, .signOff:
             false
         }
     }

@@ -41,7 +41,7 @@ extension AudienceCommand {
     package var caller: Caller? {
         switch self {
         case .join(let caller), .leave(let caller), .kick(_, _, let caller), .list(_, _, let caller),
-            .vouchAdmin(_, let caller), .profile(let caller):
+            .vouchAdmin(_, let caller), .vouchGuest(_, _, let caller), .profile(let caller):
             caller
         case .opened, .ended, .heartbeats, .assert, .confirm, .banned, .unbanned, .rights, .signOff: nil
         }
@@ -51,8 +51,8 @@ extension AudienceCommand {
     var isKept: Bool {
         switch self {
         case .join, .leave, .kick, .profile: true
-        case .opened, .ended, .heartbeats, .assert, .list, .vouchAdmin, .confirm, .banned, .unbanned, .rights,
-            .signOff:
+        case .opened, .ended, .heartbeats, .assert, .list, .vouchAdmin, .vouchGuest, .confirm, .banned, .unbanned,
+            .rights, .signOff:
             false
         }
     }
@@ -61,7 +61,7 @@ extension AudienceCommand {
     var needsLeases: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff: true
-        case .opened, .heartbeats, .list, .vouchAdmin, .confirm, .unbanned, .rights, .profile: false
+        case .opened, .heartbeats, .list, .vouchAdmin, .vouchGuest, .confirm, .unbanned, .rights, .profile: false
         }
     }
 }

@@ -3,7 +3,7 @@ package import PlazaModel
 
 /// One change or question to the leases of a partition: a Redis script as a value.
 ///
-/// All but `page` and `isMember` change something, at most once for each offset of the inbox.
+/// All but `page`, `isMember` and `profile` change something, at most once for each offset of the inbox.
 package enum LeaseCommand: Hashable, Sendable {
     /// Adds a session, or refreshes it. Refused as full when the live has `limit` users already and this is one more.
     case join(live: LiveKey, owner: UserID, member: Presence, limit: Int)
@@ -25,6 +25,8 @@ package enum LeaseCommand: Hashable, Sendable {
     case page(live: LiveKey, after: Int64, count: Int)
     /// Reads whether a user has any session in the live.
     case isMember(live: LiveKey, user: UserID)
+    /// Reads how a user is shown who has a session in the live.
+    case profile(live: LiveKey, user: UserID)
 }
 
 /// What a command changed, as it stands in the outbox: told once, in the transaction of its offset.
@@ -69,6 +71,8 @@ package enum LeaseAnswer: Hashable, Sendable {
     /// `next` is the ticket after which the next page begins, nil at the end.
     case page(members: [AudienceMember], next: Int64?, count: Int)
     case isMember(Bool)
+    /// Nil: the user has no session in the live.
+    case profile(UserInfo?)
 }
 
 /// What became of a step's command.

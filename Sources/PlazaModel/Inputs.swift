@@ -113,6 +113,8 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case list(cursor: String, count: Int, caller: Caller)
     /// Sends the user back to the directory as a vouched admin-to-be, or answers that it is not a member.
     case vouchAdmin(user: UserID, caller: Caller)
+    /// Sends a host's offer back to the seats with the user as it is known here, or answers that it is not a member.
+    case vouchGuest(user: UserID, offer: SeatOffer, caller: Caller)
     /// Seats or connections ask after a restart of presence whether the user is still here; unknown is a leave.
     case confirm(user: UserID)
 }
@@ -175,7 +177,17 @@ package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
     case swapPosition = 2
 }
 
-/// The seat machine's commands. A seat index of -1 is any free unlocked seat, the lowest first.
+/// What a host offers a user who must be in the room for it; carried to presence and back.
+package enum SeatOffer: Hashable, Sendable, Codable {
+    /// To be asked to a seat.
+    case invitation(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String)
+    /// To be put on a seat by the app's server.
+    case placement(seatIndex: Int)
+}
+
+/// The seat machine's commands.
+///
+/// A seat index of -1 is any free unlocked seat, the lowest first.
 package enum SeatCommand: Hashable, Sendable, Codable {
     case opened(epoch: Int64, info: LiveInfo)
     case infoChanged(info: LiveInfo)
@@ -192,9 +204,24 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case leave(caller: Caller)
     case kickOff(user: UserID, caller: Caller)
     case move(user: UserID, to: Int, policy: MoveSeatPolicy, caller: Caller)
-    case lock(seatIndex: Int, isLocked: Bool, caller: Caller)
+    /// Locks and unlocks a seat, and the devices of whoever sits on it; nil leaves a lock as it is.
+    case lock(seatIndex: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, caller: Caller)
+    /// The caller's own devices; nil leaves one as it is.
+    case device(microphone: Bool?, camera: Bool?, suspend: SuspendStatus?, caller: Caller)
+    /// A host forces a device off and locks it, or lifts that lock.
+    case lockDevice(user: UserID, device: Device, isLocked: Bool, caller: Caller)
+    /// The app's server puts a user of the room on a seat.
+    case place(user: UserID, seatIndex: Int, caller: Caller)
+    /// A host reads the open applications and invitations.
+    case requests(caller: Caller)
+    /// Presence: the user is in the room; the offer goes on.
+    case vouched(user: UserInfo, offer: SeatOffer, caller: Caller)
     /// Presence: the user's last session is gone (left, kicked, expired, unknown).
     case userGone(user: UserID)
+    /// Presence: the user's first session has entered.
+    case userBack(user: UserInfo)
+    /// Presence: the user is shown otherwise from now on.
+    case profile(user: UserInfo)
     /// Presence: a new presence epoch has settled; confirm the occupants.
     case confirmOccupants
     case floor(user: UserID, ticket: Ticket)

@@ -15,6 +15,11 @@ package enum NoResponseReason: String, Hashable, Sendable, Codable {
     case alreadySeated
 }
 
+/// How a host's opening of another's device is meant (reference 7): the user itself must open it.
+package enum RemoteOpenPolicy: String, Hashable, Sendable, Codable {
+    case unlockOnly
+}
+
 /// What a notice tells its one user.
 package enum NoticeContent: Hashable, Sendable, Codable {
     // Presence.
@@ -33,6 +38,9 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     case applicationAnswered(host: UserInfo, accepted: Bool)
     case applicationNoResponse(reason: NoResponseReason)
     case kickedOffSeat(seatIndex: Int, by: UserInfo)
+    // Devices, to whoever sits on the seat (reference 7).
+    case deviceClosedByAdmin(device: Device, by: UserInfo)
+    case deviceOpenedByAdmin(device: Device, policy: RemoteOpenPolicy, by: UserInfo)
     // Co-host, to owners (reference 8).
     case coHostRequestReceived(inviter: ConnectionMember, expiresAt: Timestamp, extensionInfo: String)
     case coHostRequestCancelled(inviter: ConnectionMember, invitee: LiveID)

@@ -18,6 +18,8 @@ package enum CallResult: Hashable, Sendable, Codable {
     case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
     /// The seat that was taken, or none when the application waits for an answer.
     case seat(index: Int?)
+    /// The open applications and invitations of a live, in the order in which they were made.
+    case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation])
     /// A code for each live's score update.
     case scores(codes: [LiveCode])
     case battleInfo(details: BattleDetails)
@@ -88,6 +90,36 @@ package struct LiveCount: Hashable, Sendable, Codable {
         self.init(
             live: record.live, count: record.count, totalViewers: record.totalViewers, stale: record.stale,
             at: record.at)
+    }
+}
+
+/// An application that waits for an answer, as hosts see it.
+package struct OpenApplication: Hashable, Sendable, Codable {
+    package var guest: UserInfo
+    /// The seat that it asks for; -1: any.
+    package var seatIndex: Int
+    package var expiresAt: Timestamp
+
+    package init(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp) {
+        self.guest = guest
+        self.seatIndex = seatIndex
+        self.expiresAt = expiresAt
+    }
+}
+
+/// An invitation that waits for an answer, as hosts see it.
+package struct OpenInvitation: Hashable, Sendable, Codable {
+    package var guest: UserInfo
+    package var host: UserInfo
+    /// The seat that it offers; -1: any.
+    package var seatIndex: Int
+    package var expiresAt: Timestamp
+
+    package init(guest: UserInfo, host: UserInfo, seatIndex: Int, expiresAt: Timestamp) {
+        self.guest = guest
+        self.host = host
+        self.seatIndex = seatIndex
+        self.expiresAt = expiresAt
     }
 }
 

@@ -34,6 +34,10 @@ extension ReplyCode {
     package static let requestRepeated = ReplyCode(-2312)
     package static let seatLimit = ReplyCode(-2340)
     package static let noSuchSeat = ReplyCode(-2344)
+    package static let seatMicrophoneLocked = ReplyCode(-2360)
+    package static let microphoneNeedsHost = ReplyCode(-2361)
+    package static let seatCameraLocked = ReplyCode(-2370)
+    package static let cameraNeedsHost = ReplyCode(-2371)
     package static let roomMuted = ReplyCode(-2380)
     package static let userMuted = ReplyCode(-2381)
     // Server side (reference 16.2).
@@ -116,7 +120,9 @@ extension ReplyCode {
         -1: "failed", -2: "tooFrequent", -1001: "invalidParameter", -1002: "notLoggedIn", -2100: "noSuchRoomOnEntry",
         -2101: "notInRoom", -2105: "badRoomID", -2107: "badRoomName", -2108: "inAnotherRoom", -2200: "noSuchUser",
         -2300: "needsOwner", -2301: "needsOwnerOrAdmin", -2311: "requestGone", -2312: "requestRepeated",
-        -2340: "seatLimit", -2344: "noSuchSeat", -2380: "roomMuted", -2381: "userMuted", 9522: "messageTooLong",
+        -2340: "seatLimit", -2344: "noSuchSeat", -2360: "seatMicrophoneLocked", -2361: "microphoneNeedsHost",
+        -2370: "seatCameraLocked", -2371: "cameraNeedsHost", -2380: "roomMuted", -2381: "userMuted",
+        9522: "messageTooLong",
         60008: "timedOut", 60100: "overloaded", 60101: "cursorExpired", 60102: "requestForgotten",
         60103: "unknownMethod", 60104: "badFrame", 60105: "droppedByBudget", 60106: "unavailable",
         60107: "staleTicket", 70001: "tokenExpired", 70003: "tokenInvalid", 100001: "internalError",

@@ -21,6 +21,12 @@ private struct SeatParams: Decodable {
     var extraInfo: String?
     var policy: Int?
     var locked: Bool?
+    var microphoneLocked: Bool?
+    var cameraLocked: Bool?
+    var microphone: Bool?
+    var camera: Bool?
+    var suspend: String?
+    var device: String?
 }
 
 private struct CoHostParams: Decodable {
@@ -111,7 +117,29 @@ extension CallParser {
                 user: try params.user == nil ? self.caller.userID : user(), to: try seat(), policy: policy,
                 caller: self.caller)
         case "lock":
-            command = .lock(seatIndex: try seat(), isLocked: params.locked ?? true, caller: self.caller)
+            // Naming no lock means the seat's own.
+            let isBare = params.locked == nil && params.microphoneLocked == nil && params.cameraLocked == nil
+            command = .lock(
+                seatIndex: try seat(), isLocked: isBare ? true : params.locked, microphone: params.microphoneLocked,
+                camera: params.cameraLocked, caller: self.caller)
+        case "device":
+            let suspend = try params.suspend.map { text throws(ReplyError) in
+                guard let status = SuspendStatus(rawValue: text) else {
+                    throw ReplyError(.badParameter, "suspend is none, inBackground or inCalling")
+                }
+                return status
+            }
+            command = .device(
+                microphone: params.microphone, camera: params.camera, suspend: suspend, caller: self.caller)
+        case "lockDevice":
+            guard let name = params.device else { throw ReplyError(.badParameter, "params.device is missing") }
+            guard let device = Device(rawValue: name) else {
+                throw ReplyError(.badParameter, "device is microphone or camera")
+            }
+            command = .lockDevice(
+                user: try user(), device: device, isLocked: params.locked ?? true, caller: self.caller)
+        case "place": command = .place(user: try user(), seatIndex: params.seatIndex ?? -1, caller: self.caller)
+        case "requests": command = .requests(caller: self.caller)
         default: throw Self.unknown(frame.method)
         }
         return .forward(.seat(SeatInput(key, command)), inRoom: self.room(key.live))

@@ -69,7 +69,8 @@ package struct CallParser: Sendable {
         "audience.kick", "barrage.sendText", "barrage.sendCustom", "stage.get", "seat.apply", "seat.cancelApplication",
         "seat.acceptApplication", "seat.rejectApplication", "seat.invite", "seat.cancelInvitation",
         "seat.acceptInvitation", "seat.rejectInvitation", "seat.take", "seat.leave", "seat.kick", "seat.move",
-        "seat.lock", "cohost.request", "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
+        "seat.lock", "seat.device", "seat.lockDevice", "seat.place", "seat.requests", "cohost.request",
+        "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
         "battle.request", "battle.cancel", "battle.accept", "battle.reject", "battle.exit", "battle.score",
     ]
 

@@ -7,7 +7,7 @@ extension LeaseCommand {
     /// Whether it only reads, and so may be asked again.
     var isQuestion: Bool {
         switch self {
-        case .page, .isMember: true
+        case .page, .isMember, .profile: true
         case .join, .leave, .beats, .assert, .kick, .rename, .clear, .tick: false
         }
     }
@@ -63,6 +63,9 @@ extension LeaseCommand {
         case .isMember(let live, let user):
             script = .member
             arguments += [live.text, user.text]
+        case .profile(let live, let user):
+            script = .profile
+            arguments += [live.text, user.text]
         }
         return ScriptCall(script, arguments)
     }
@@ -73,19 +76,19 @@ extension LeaseCommand {
         case .join, .leave, .beats, .assert, .kick, .rename, .clear, .tick:
             return reply.integer == nil ? nil : LeaseAnswer.none
         case .isMember: return reply.integer.map { .isMember($0 == 1) }
+        case .profile(_, let user):
+            if reply == .null { return .profile(nil) }
+            return reply.text.flatMap(Profile.stored).map { .profile(Profile.user(user, $0.profile)) }
         case .page:
             guard let list = reply.list, list.count >= 2, list.count % 2 == 0, let count = list[0].integer,
                 let next = list[1].text
             else { return nil }
             var members: [AudienceMember] = []
             for index in stride(from: 2, to: list.count, by: 2) {
-                guard let user = list[index].text, let stored = list[index + 1].text,
-                    let blank = stored.firstIndex(of: " "), let joinedAt = Int64(stored[..<blank])
+                guard let user = list[index].text, let stored = list[index + 1].text.flatMap(Profile.stored)
                 else { return nil }
                 members.append(
-                    AudienceMember(
-                        user: Profile.user(UserID(user), stored[stored.index(after: blank)...]),
-                        joinedAt: Timestamp(milliseconds: joinedAt)))
+                    AudienceMember(user: Profile.user(UserID(user), stored.profile), joinedAt: stored.joinedAt))
             }
             return .page(members: members, next: Int64(next), count: Int(count))
         }
@@ -129,6 +132,12 @@ extension LeaseEntry {
 /// and the avatar's address.
 enum Profile {
     static func text(_ user: UserInfo) -> String { "\(user.userName.utf8.count) \(user.userName)\(user.avatarURL)" }
+
+    /// What the leases keep: when the user joined, a blank, and its profile.
+    static func stored(_ text: String) -> (joinedAt: Timestamp, profile: Substring)? {
+        guard let blank = text.firstIndex(of: " "), let joinedAt = Int64(text[..<blank]) else { return nil }
+        return (Timestamp(milliseconds: joinedAt), text[text.index(after: blank)...])
+    }
 
     static func user(_ id: UserID, _ text: some StringProtocol) -> UserInfo {
         let bytes = Array(text.utf8)

@@ -5,7 +5,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
     // Changes, each once for each offset.
     case join, leave, beats, assert, kick, rename, clear, tick
     // Questions.
-    case page, member, outbox
+    case page, member, profile, outbox
     // An owner takes the partition.
     case open, begin
 
@@ -20,7 +20,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         switch self {
         case .join, .leave, .beats, .assert, .kick, .rename, .clear, .tick:
             parts = [PackageResources.guard_lua, PackageResources.change_lua, self.body]
-        case .page, .member, .outbox: parts = [PackageResources.guard_lua, self.body]
+        case .page, .member, .profile, .outbox: parts = [PackageResources.guard_lua, self.body]
         case .open, .begin: parts = [self.body]
         }
         return parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
@@ -38,6 +38,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         case .tick: PackageResources.tick_lua
         case .page: PackageResources.page_lua
         case .member: PackageResources.member_lua
+        case .profile: PackageResources.profile_lua
         case .outbox: PackageResources.outbox_lua
         case .open: PackageResources.open_lua
         case .begin: PackageResources.begin_lua

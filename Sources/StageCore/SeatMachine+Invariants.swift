@@ -37,6 +37,18 @@ extension SeatMachine {
         if stage.seats.contains(where: { $0.isLocked && $0.occupant != nil }) {
             wrong.append("I11: someone on a locked seat")
         }
+        for seat in stage.seats {
+            guard let occupant = seat.occupant else { continue }
+            let user = occupant.user.userID
+            for device in Device.allCases {
+                let mayOpen = !seat.isLocked(device) && !stage.closed.contains(user, device)
+                if occupant.allows(device) != mayOpen { wrong.append("a \(device) that its locks do not explain") }
+                if occupant.isOn(device), !mayOpen { wrong.append("a locked \(device) is on") }
+            }
+        }
+        if !(stage.closed.microphones + stage.closed.cameras).allSatisfy(seated.contains) {
+            wrong.append("I16: a device closed to someone who does not sit")
+        }
         let roles = stage.seats.compactMap(\.occupant).allSatisfy { $0.role == stage.role(of: $0.user.userID) }
         if !roles { wrong.append("an occupant with a role it does not have") }
         if requests.open.count > Limits.openSeatRequests { wrong.append("I16: too many open requests") }

@@ -14,8 +14,10 @@ package struct SeatMachine: Machine {
     /// How long the record of an ended live's stage stays.
     package static let keptAfterEnd = Milliseconds.seconds(300)
 
-    /// A machine for apps with these policies; none of them is about seats.
-    package init(policies: Policies = Policies()) {}
+    private let policies: Policies
+
+    /// A machine for apps with these policies.
+    package init(policies: Policies = Policies()) { self.policies = policies }
 
     package func handle(
         _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
@@ -58,26 +60,38 @@ package struct SeatMachine: Machine {
     ) {
         let app = input.key.app
         var window = journal.outcomes(input.key, caller.request.session) ?? OutcomeWindow(at: moment.now)
-        if let again = window.replay(to: caller, app: app) {
-            effects.append(contentsOf: again)
+        switch window.verdict(on: caller.request.counter) {
+        case .repeated(.answered(let outcome, let seen)):
+            effects.append(.reply(Reply(to: caller, app: app, outcome, seen: seen)))
+            return
+        case .repeated(.passedOn):
+            // Checked anew and passed on anew, or back from presence.
+            break
+        case .fresh where !input.command.isSecondStep:
+            break
+        case .fresh, .forgotten:
+            effects.append(
+                .failure(.requestForgotten, "the request id is older than the outcomes kept", to: caller, app: app))
             return
         }
-        var seen: Seen?
-        let outcome: Outcome
+        var entry = OutcomeWindow.Entry.passedOn
         do throws(ReplyError) {
             guard var step = SeatStep(input.key, moment, journal) else {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
             }
             if let refusal = journal.floors(input.key).refusal(of: caller) { throw refusal }
-            outcome = .success(result: try step.decide(input.command, for: caller))
-            seen = step.publish()
+            let result = try step.decide(input.command, for: caller)
+            let seen = step.publish(self.policies)
             step.store(in: &journal, into: &effects)
+            if let result { entry = .answered(outcome: .success(result: result), seen: seen) }
         } catch {
-            outcome = .failure(error: error)
+            entry = .answered(outcome: .failure(error: error), seen: nil)
         }
-        window.record(caller.request.counter, .answered(outcome: outcome, seen: seen), at: moment.now)
+        window.record(caller.request.counter, entry, at: moment.now)
         journal[.outcomes(input.key, caller.request.session)] = .outcomes(outcomes: window)
-        effects.append(.reply(Reply(to: caller, app: app, outcome, seen: seen)))
+        if case .answered(let outcome, let seen) = entry {
+            effects.append(.reply(Reply(to: caller, app: app, outcome, seen: seen)))
+        }
     }
 
     /// Takes in what another machine tells.
@@ -91,7 +105,7 @@ package struct SeatMachine: Machine {
             // An opening that is told again, or late, is not a new one.
             if let last, last.goneAt == nil || last.epoch >= epoch { return }
             var step = SeatStep(opening: input.key, moment, epoch: epoch, info: info, after: last)
-            step.publish()
+            step.publish(self.policies)
             step.store(in: &journal, into: &effects)
         case .floor(let user, let ticket):
             guard let stage = journal.stage(input.key), stage.goneAt == nil else { return }
@@ -101,7 +115,7 @@ package struct SeatMachine: Machine {
         default:
             guard var step = SeatStep(input.key, moment, journal) else { return }
             step.learn(input.command)
-            step.publish()
+            step.publish(self.policies)
             step.store(in: &journal, into: &effects)
         }
     }
@@ -121,14 +135,21 @@ extension OutcomeWindow {
 }
 
 extension SeatCommand {
+    /// Whether presence sends the call back, which came here before.
+    var isSecondStep: Bool {
+        if case .vouched = self { true } else { false }
+    }
+
     /// Who asks, when the command is a call.
     var caller: Caller? {
         switch self {
-        case .opened, .infoChanged, .ended, .userGone, .confirmOccupants, .floor, .connection: nil
+        case .opened, .infoChanged, .ended, .userGone, .userBack, .profile, .confirmOccupants, .floor, .connection: nil
         case .apply(_, _, _, let caller), .cancelApplication(let caller), .acceptApplication(_, let caller),
             .rejectApplication(_, let caller), .invite(_, _, _, _, let caller), .cancelInvitation(_, let caller),
             .acceptInvitation(_, let caller), .rejectInvitation(_, let caller), .take(_, let caller),
-            .leave(let caller), .kickOff(_, let caller), .move(_, _, _, let caller), .lock(_, _, let caller):
+            .leave(let caller), .kickOff(_, let caller), .move(_, _, _, let caller), .lock(_, _, _, _, let caller),
+            .device(_, _, _, let caller), .lockDevice(_, _, _, let caller), .place(_, _, let caller),
+            .requests(let caller), .vouched(_, _, let caller):
             caller
         }
     }

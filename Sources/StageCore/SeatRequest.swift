@@ -15,7 +15,7 @@ package struct SeatRequest: Equatable, Sendable, Codable {
     }
 
     package var kind: Kind
-    /// Who would sit; an invited guest is known by its id alone.
+    /// Who would sit.
     package var guest: UserInfo
     /// The seat in question; -1: any.
     package var seatIndex: Int
@@ -41,6 +41,14 @@ package struct SeatRequests: Equatable, Sendable, Codable {
 
     func invitation(of guest: UserID, by host: UserID) -> Int? {
         self.open.firstIndex { $0.guest.userID == guest && $0.host?.userID == host }
+    }
+
+    /// Shows `user` otherwise, whoever asks or is asked.
+    mutating func rename(_ user: UserInfo) {
+        for index in self.open.indices {
+            if self.open[index].guest.userID == user.userID { self.open[index].guest = user }
+            if self.open[index].host?.userID == user.userID { self.open[index].kind = .invitation(host: user) }
+        }
     }
 
     /// Takes out all requests that `isOver` picks, in their order.

@@ -16,6 +16,11 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// Seat 0 is the owner's alone, and nobody else moves it off its seat.
     package var keepsOwner: Bool
     package var seats: [Seat]
+    /// The template of section 9 that lays the stage out while no connection does.
+    package var templateID: Int
+    /// The owner is in the room, so a kept seat is its own at once.
+    package var isOwnerIn: Bool
+    package var closed = ClosedDevices()
     package var connection: ConnectionView?
     package var battle: BattleView?
     /// The revision of the last word of the connection machine.
@@ -31,7 +36,10 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.admins = info.admins
         self.mode = info.seatMode
         self.keepsOwner = info.keepOwnerOnSeat
-        self.seats = (0..<SeatTemplate.seatCount(of: info)).map { Seat(index: $0) }
+        let template = SeatTemplate.resolved(info.seatTemplate)
+        self.templateID = template.id
+        self.isOwnerIn = true
+        self.seats = (0..<template.seatCount(wanted: info.maxSeatCount)).map { Seat(index: $0) }
         self.connectionRevision = .min
     }
 
@@ -39,8 +47,13 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var record: StageRecord {
         StageRecord(
             app: self.key.app, live: self.key.live, epoch: self.epoch, revision: self.revision, seats: self.seats,
-            connection: self.connection, battle: self.battle)
+            connection: self.connection, battle: self.battle,
+            layout: .computed(
+                live: self.key.live, seats: self.seats, template: self.template, connection: self.connection))
     }
+
+    /// What lays the stage out while no connection does.
+    var template: SeatTemplate { .resolved(self.templateID) }
 
     func role(of user: UserID) -> LiveRole {
         user == self.owner.userID ? .owner : self.admins.contains(user) ? .admin : .generalUser
@@ -88,32 +101,41 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.admins = info.admins
         self.mode = info.seatMode
         self.keepsOwner = info.keepOwnerOnSeat
-        let count = SeatTemplate.seatCount(of: info)
-        let vanished = self.seats.dropFirst(count).filter { $0.occupant != nil }
-        self.seats = Array(self.seats.prefix(count))
-        while self.seats.count < count { self.seats.append(Seat(index: self.seats.count)) }
+        let template = SeatTemplate.resolved(info.seatTemplate)
+        self.templateID = template.id
+        let count = template.seatCount(wanted: info.maxSeatCount)
         for index in self.seats.indices {
             guard let user = self.seats[index].occupant?.user.userID else { continue }
             let role = self.role(of: user)
             self.seats[index].occupant?.role = role
         }
+        let vanished = self.seats.dropFirst(count).filter { $0.occupant != nil }
+        self.seats = Array(self.seats.prefix(count))
+        while self.seats.count < count { self.seats.append(Seat(index: self.seats.count)) }
         return vanished
     }
-}
 
-/// How many seats the layout templates have (reference 9).
-enum SeatTemplate {
-    /// Video templates fix the count, an unknown one counts as 600; voice lives choose it.
-    static func seatCount(of info: LiveInfo) -> Int {
-        switch info.seatTemplate {
-        case 2: 12
-        case 1...199: min(max(0, info.maxSeatCount), Limits.seatCount)
-        case 200: 4
-        case 201, 604: 10
-        case 400: 2
-        case 601, 801: 7
-        case 802: 12
-        default: 9
+    // MARK: - Devices
+
+    mutating func changeOccupant(_ index: Int, _ change: (inout SeatUser) -> Void) {
+        guard var occupant = self.seats[index].occupant else { return }
+        change(&occupant)
+        self.seats[index].occupant = occupant
+    }
+
+    /// A host closes a device to someone on stage, or opens it; `applyLocks` must follow.
+    mutating func setClosed(_ user: UserID, _ device: Device, _ isClosed: Bool) {
+        self.closed.set(user, device, isClosed)
+    }
+
+    /// What whoever sits at `index` may use follows from the locks on the seat and on the person.
+    mutating func applyLocks(at index: Int) {
+        let seat = self.seats[index]
+        let closed = self.closed
+        self.changeOccupant(index) { occupant in
+            for device in Device.allCases {
+                occupant.setAllowed(device, !seat.isLocked(device) && !closed.contains(occupant.user.userID, device))
+            }
         }
     }
 }

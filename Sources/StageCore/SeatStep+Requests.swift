@@ -55,29 +55,85 @@ extension SeatStep {
         return accepted ? .seat(index: seat) : .done
     }
 
+    /// First step of an invitation: all but whether the guest is in the room, for which presence vouches.
     mutating func invite(
         _ user: UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
+    ) throws(ReplyError) {
+        try self.checkInvitation(
+            of: user, seatIndex: seatIndex, timeoutSeconds: timeoutSeconds, extraInfo: extraInfo, caller)
+        let offer = SeatOffer.invitation(
+            seatIndex: seatIndex, timeoutSeconds: timeoutSeconds, extraInfo: extraInfo)
+        self.passOn(offer, to: user, caller)
+    }
+
+    /// First step of a placement.
+    mutating func offerPlace(to user: UserID, seatIndex: Int, _ caller: Caller) throws(ReplyError) {
+        try self.requireServer(caller)
+        try self.requireUnseated(user)
+        _ = try self.stage.freeSeat(seatIndex, for: user)
+        self.passOn(.placement(seatIndex: seatIndex), to: user, caller)
+    }
+
+    private mutating func passOn(_ offer: SeatOffer, to user: UserID, _ caller: Caller) {
+        self.effects.append(
+            .audience(AudienceInput(self.stage.key, .vouchGuest(user: user, offer: offer, caller: caller))))
+    }
+
+    /// Second step: the guest is in the room, and the caller's right and the seat are looked at again.
+    mutating func vouched(
+        _ guest: UserInfo, _ offer: SeatOffer, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
+        switch offer {
+        case .placement(let seatIndex): return try self.place(guest, at: seatIndex, caller)
+        case .invitation(let seatIndex, let timeoutSeconds, let extraInfo):
+            let expiresAt = try self.checkInvitation(
+                of: guest.userID, seatIndex: seatIndex, timeoutSeconds: timeoutSeconds, extraInfo: extraInfo, caller)
+            try self.open(
+                SeatRequest(
+                    kind: .invitation(host: caller.user), guest: guest, seatIndex: seatIndex, expiresAt: expiresAt))
+            self.notify(
+                guest.userID,
+                .invitationReceived(
+                    host: caller.user, seatIndex: seatIndex, expiresAt: expiresAt, extraInfo: extraInfo))
+            return .done
+        }
+    }
+
+    @discardableResult
+    private func checkInvitation(
+        of user: UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
+    ) throws(ReplyError) -> Timestamp {
         try self.requireHost(caller)
         let expiresAt = try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now)
         try RequestTimeout.check(extraInfo: extraInfo)
         guard user != caller.userID else { throw ReplyError(.badParameter, "a host does not invite itself") }
-        if let seated = self.stage.seatIndex(of: user) {
-            throw ReplyError(.userAlreadyOnSeat, "the user sits on seat \(seated)")
-        }
+        try self.requireUnseated(user)
         _ = try self.stage.freeSeat(seatIndex, for: user)
         guard self.requests.invitation(of: user, by: caller.userID) == nil else {
             throw ReplyError(.requestConflict, "you have an open invitation to the user")
         }
-        try self.open(
-            SeatRequest(
-                kind: .invitation(host: caller.user), guest: UserInfo(userID: user), seatIndex: seatIndex,
-                expiresAt: expiresAt))
-        self.notify(
-            user,
-            .invitationReceived(
-                host: caller.user, seatIndex: seatIndex, expiresAt: expiresAt, extraInfo: extraInfo))
-        return .done
+        return expiresAt
+    }
+
+    /// What waits for an answer: a host that enters late reads it here.
+    func openRequests(_ caller: Caller) throws(ReplyError) -> CallResult {
+        try self.requireHost(caller)
+        var applications: [OpenApplication] = []
+        var invitations: [OpenInvitation] = []
+        for request in self.requests.open {
+            switch request.kind {
+            case .application:
+                applications.append(
+                    OpenApplication(
+                        guest: request.guest, seatIndex: request.seatIndex, expiresAt: request.expiresAt))
+            case .invitation(let host):
+                invitations.append(
+                    OpenInvitation(
+                        guest: request.guest, host: host, seatIndex: request.seatIndex,
+                        expiresAt: request.expiresAt))
+            }
+        }
+        return .seatRequests(applications: applications, invitations: invitations)
     }
 
     /// By the inviter alone, also after it is no admin any more.

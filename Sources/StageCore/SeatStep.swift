@@ -31,18 +31,18 @@ struct SeatStep {
         self.requests = SeatRequests()
         self.before = nil
         self.requestsBefore = SeatRequests()
-        if info.keepOwnerOnSeat, !self.stage.seats.isEmpty { self.sit(info.liveOwner, at: 0) }
+        self.seatKeptOwner()
     }
 
     /// Gives the stage its next revision and tells it, when viewers see a change; once an input.
     ///
     /// - Returns: what a reader must have seen to see the change, or nil when there is none.
     @discardableResult
-    mutating func publish() -> Seen? {
+    mutating func publish(_ policies: Policies) -> Seen? {
         let isSame =
             self.before.map {
                 $0.seats == self.stage.seats && $0.connection == self.stage.connection
-                    && $0.battle == self.stage.battle
+                    && $0.battle == self.stage.battle && $0.templateID == self.stage.templateID
             } ?? false
         if isSame && self.events.isEmpty && self.stage.goneAt == nil { return nil }
         self.stage.revision = Revision.next(after: self.stage.revision, at: self.moment)
@@ -52,8 +52,32 @@ struct SeatStep {
         if self.stage.goneAt == nil {
             self.effects.append(
                 .barrage(BarrageInput(self.stage.key, .tell(content: .stage(record: record, events: self.events)))))
+            self.tellPartners()
+            self.tellBackend(policies)
         }
         return Seen(.stages, self.stage.key.live, revision: self.stage.revision)
+    }
+
+    /// Connected lives show each other's seats; an unconnected voice live only says when it becomes too full to connect,
+    /// or is so no longer.
+    private mutating func tellPartners() {
+        let isNews: Bool
+        if let connection = self.stage.connection {
+            isNews = self.before?.seats != self.stage.seats || self.before?.connection?.id != connection.id
+        } else {
+            isNews = self.stage.isCrowded != (self.before?.isCrowded ?? false)
+        }
+        guard isNews else { return }
+        let command = ConnectionCommand.seatsChanged(live: self.stage.key.live, seats: self.stage.seats)
+        self.effects.append(.connection(ConnectionInput(app: self.stage.key.app, command)))
+    }
+
+    /// The app's backend hears who sits where, and of locks, not of every microphone.
+    private mutating func tellBackend(_ policies: Policies) {
+        let seats = self.stage.seats
+        let isSame = self.before.map { $0.seats.elementsEqual(seats) { $0.isSameToBackend(as: $1) } } ?? seats.isEmpty
+        guard !isSame, policies[self.stage.key.app].hasWebhooks else { return }
+        self.effects.append(.webhook(WebhookEvent(self.stage.key, at: self.moment.now, .seatsChanged(seats: seats))))
     }
 
     /// Hands the result over.
@@ -66,7 +90,9 @@ struct SeatStep {
     }
 
     /// Decides a call; what tells rather than asks is none.
-    mutating func decide(_ command: SeatCommand, for caller: Caller) throws(ReplyError) -> CallResult {
+    ///
+    /// - Returns: nil when it is passed on to presence, which answers or sends it back.
+    mutating func decide(_ command: SeatCommand, for caller: Caller) throws(ReplyError) -> CallResult? {
         switch command {
         case .apply(let index, let timeout, let extraInfo, _):
             if self.stage.role(of: caller.userID) == .owner { throw self.notAllowed("the owner does not apply") }
@@ -75,7 +101,12 @@ struct SeatStep {
         case .acceptApplication(let user, _): return try self.answerApplication(of: user, accepted: true, caller)
         case .rejectApplication(let user, _): return try self.answerApplication(of: user, accepted: false, caller)
         case .invite(let user, let index, let timeout, let extraInfo, _):
-            return try self.invite(user, seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
+            try self.invite(user, seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
+            return nil
+        case .place(let user, let index, _):
+            try self.offerPlace(to: user, seatIndex: index, caller)
+            return nil
+        case .vouched(let user, let offer, _): return try self.vouched(user, offer, caller)
         case .cancelInvitation(let user, _): return try self.cancelInvitation(of: user, caller)
         case .acceptInvitation(let inviter, _):
             return try self.answerInvitation(by: inviter, accepted: true, caller)
@@ -85,8 +116,15 @@ struct SeatStep {
         case .leave: return try self.leave(caller)
         case .kickOff(let user, _): return try self.kickOff(user, caller)
         case .move(let user, let index, let policy, _): return try self.move(user, to: index, policy, caller)
-        case .lock(let index, let isLocked, _): return try self.lock(index, isLocked: isLocked, caller)
-        case .opened, .infoChanged, .ended, .userGone, .confirmOccupants, .floor, .connection: return .done
+        case .lock(let index, let isLocked, let microphone, let camera, _):
+            return try self.lock(index, isLocked: isLocked, microphone: microphone, camera: camera, caller)
+        case .device(let microphone, let camera, let suspend, _):
+            return try self.setDevices(microphone: microphone, camera: camera, suspend: suspend, caller)
+        case .lockDevice(let user, let device, let isLocked, _):
+            return try self.lockDevice(of: user, device, isLocked: isLocked, caller)
+        case .requests: return try self.openRequests(caller)
+        case .opened, .infoChanged, .ended, .userGone, .userBack, .profile, .confirmOccupants, .floor, .connection:
+            return .done
         }
     }
 
@@ -96,6 +134,8 @@ struct SeatStep {
         case .infoChanged(let info): self.infoChanged(info)
         case .ended: self.ended()
         case .userGone(let user): self.userGone(user)
+        case .userBack(let user): self.userBack(user)
+        case .profile(let user): self.profile(user)
         case .confirmOccupants:
             for seat in self.stage.seats {
                 guard let user = seat.occupant?.user.userID else { continue }
@@ -137,5 +177,22 @@ struct SeatStep {
     /// Refuses an app's server what only someone in the room can do.
     func requireUser(_ caller: Caller) throws(ReplyError) {
         guard caller.role == .user else { throw self.notAllowed("only users sit on seats") }
+    }
+}
+
+extension SeatStage {
+    /// More people than take part in a voice connection.
+    var isCrowded: Bool {
+        self.template.kind == .voice && self.seats.count { $0.occupant != nil } > Limits.voiceCoHostSeats
+    }
+}
+
+extension Seat {
+    /// Whether the seat's person and locks are those of `other`.
+    func isSameToBackend(as other: Seat) -> Bool {
+        self.occupant?.user.userID == other.occupant?.user.userID && self.isLocked == other.isLocked
+            && self.isMicrophoneLocked == other.isMicrophoneLocked && self.isCameraLocked == other.isCameraLocked
+            && self.occupant?.allowOpenMicrophone == other.occupant?.allowOpenMicrophone
+            && self.occupant?.allowOpenCamera == other.occupant?.allowOpenCamera
     }
 }

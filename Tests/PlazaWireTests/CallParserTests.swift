@@ -75,7 +75,7 @@ import Testing
                 == seat(.move(user: "alice", to: 2, policy: .abortWhenOccupied, caller: caller)))
         #expect(
             try CallSpec.parse("seat.lock", #"{"live":"concert","seatIndex":2}"#).get()
-                == seat(.lock(seatIndex: 2, isLocked: true, caller: caller)))
+                == seat(.lock(seatIndex: 2, isLocked: true, microphone: nil, camera: nil, caller: caller)))
         let battle = ConnectionCommand.requestBattle(
             from: live, to: ["duet"], durationSeconds: 0, needResponse: false, timeoutSeconds: 10, extensionInfo: "",
             caller: caller)

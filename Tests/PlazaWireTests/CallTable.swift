@@ -109,8 +109,22 @@ enum CallTable {
                 .number("policy", 2),
             ], seat(.move(user: "bob", to: 4, policy: .swapPosition, caller: caller))),
         CallSpec(
-            "seat.lock", [.live, .number("seatIndex", 1, needed: true), .flag("locked", false)],
-            seat(.lock(seatIndex: 1, isLocked: false, caller: caller))),
+            "seat.lock",
+            [
+                .live, .number("seatIndex", 1, needed: true), .flag("locked", false), .flag("microphoneLocked", true),
+                .flag("cameraLocked", true),
+            ], seat(.lock(seatIndex: 1, isLocked: false, microphone: true, camera: true, caller: caller))),
+        CallSpec(
+            "seat.device",
+            [.live, .flag("microphone", true), .flag("camera", false), .text("suspend", "inCalling", needed: false)],
+            seat(.device(microphone: true, camera: false, suspend: .inCalling, caller: caller))),
+        CallSpec(
+            "seat.lockDevice", [.live, .user, .text("device", "camera"), .flag("locked", false)],
+            seat(.lockDevice(user: "bob", device: .camera, isLocked: false, caller: caller))),
+        CallSpec(
+            "seat.place", [.live, .user, .number("seatIndex", 4)],
+            .forward(.seat(SeatInput(key, .place(user: "bob", seatIndex: 4, caller: server))), inRoom: nil),
+            role: .server), CallSpec("seat.requests", [.live], seat(.requests(caller: caller))),
         CallSpec(
             "cohost.request", [.live, .to, .number("timeout", 30), .text("extensionInfo", "x", needed: false)],
             connection(

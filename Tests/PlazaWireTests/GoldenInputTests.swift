@@ -73,11 +73,17 @@ import Testing
             ("bannedForGood", .banned(user: "bob", until: nil, caller: nil)), ("unbanned", .unbanned(user: "bob")),
             ("rights", .rights(admins: ["alice", "bob"], maxMembers: 20)), ("profile", .profile(caller: Self.caller)),
             ("signOff", .signOff(session: "s-1", user: "bob", ticket: Samples.ticket)),
+            (
+                "vouchGuest",
+                .vouchGuest(
+                    user: "bob", offer: .invitation(seatIndex: 3, timeoutSeconds: 30, extraInfo: "x"),
+                    caller: Self.caller)
+            ),
         ]
         for (_, command) in commands {
             switch command {
-            case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .confirm, .banned,
-                .unbanned, .rights, .profile, .signOff:
+            case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .vouchGuest,
+                .confirm, .banned, .unbanned, .rights, .profile, .signOff:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }
@@ -129,7 +135,24 @@ import Testing
             ("moveAbort", .move(user: "bob", to: 4, policy: .abortWhenOccupied, caller: caller)),
             ("moveForce", .move(user: "bob", to: 4, policy: .forceReplace, caller: caller)),
             ("moveSwap", .move(user: "bob", to: 4, policy: .swapPosition, caller: caller)),
-            ("lock", .lock(seatIndex: 1, isLocked: true, caller: caller)), ("userGone", .userGone(user: "bob")),
+            ("lock", .lock(seatIndex: 1, isLocked: true, microphone: nil, camera: nil, caller: caller)),
+            ("lockDevices", .lock(seatIndex: 1, isLocked: nil, microphone: true, camera: false, caller: caller)),
+            ("device", .device(microphone: true, camera: false, suspend: .inCalling, caller: caller)),
+            ("noDevice", .device(microphone: nil, camera: nil, suspend: nil, caller: caller)),
+            ("lockDevice", .lockDevice(user: "bob", device: .microphone, isLocked: true, caller: caller)),
+            ("place", .place(user: "bob", seatIndex: 2, caller: Samples.server)),
+            ("requests", .requests(caller: caller)),
+            (
+                "vouchedInvitation",
+                .vouched(
+                    user: Samples.bob, offer: .invitation(seatIndex: -1, timeoutSeconds: 30, extraInfo: ""),
+                    caller: caller)
+            ),
+            (
+                "vouchedPlacement",
+                .vouched(user: Samples.bob, offer: .placement(seatIndex: 2), caller: Samples.server)
+            ), ("userGone", .userGone(user: "bob")), ("userBack", .userBack(user: Samples.bob)),
+            ("profile", .profile(user: Samples.bob)),
             ("confirmOccupants", .confirmOccupants), ("floor", .floor(user: "bob", ticket: Samples.ticket)),
             (
                 "connection",
@@ -142,7 +165,8 @@ import Testing
             switch command {
             case .opened, .infoChanged, .ended, .apply, .cancelApplication, .acceptApplication, .rejectApplication,
                 .invite, .cancelInvitation, .acceptInvitation, .rejectInvitation, .take, .leave, .kickOff, .move, .lock,
-                .userGone, .confirmOccupants, .floor, .connection:
+                .device, .lockDevice, .place, .requests, .vouched, .userGone, .userBack, .profile, .confirmOccupants,
+                .floor, .connection:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }

@@ -161,6 +161,8 @@ import Testing
         ("applicationAnswered", .applicationAnswered(host: Samples.alice, accepted: true)),
         ("applicationNoResponse", .applicationNoResponse(reason: .alreadySeated)),
         ("kickedOffSeat", .kickedOffSeat(seatIndex: 3, by: Samples.alice)),
+        ("microphoneClosed", .deviceClosedByAdmin(device: .microphone, by: Samples.alice)),
+        ("cameraOpened", .deviceOpenedByAdmin(device: .camera, policy: .unlockOnly, by: Samples.alice)),
         (
             "coHostRequestReceived",
             .coHostRequestReceived(inviter: Samples.member, expiresAt: Samples.later, extensionInfo: "x")
@@ -222,6 +224,14 @@ import Testing
                     id: "b-6", inviter: Samples.live, createTime: Samples.at, durationSeconds: 10, needResponse: true,
                     extensionInfo: "", battle: Samples.battle))
         ),
+        (
+            "seatRequests",
+            .seatRequests(
+                applications: [OpenApplication(guest: Samples.bob, seatIndex: -1, expiresAt: Samples.later)],
+                invitations: [
+                    OpenInvitation(guest: Samples.bob, host: Samples.alice, seatIndex: 3, expiresAt: Samples.later)
+                ])
+        ),
         ("scores", .scores(codes: [LiveCode(live: Samples.live, code: 0)])),
         ("loggedIn", .loggedIn(session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3-17")),
         ("resumed", .resumed(ticket: Samples.ticket, position: Samples.position, replayed: true)),
@@ -253,14 +263,16 @@ import Testing
         switch notice {
         case .kickedOut, .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
             .invitationAnswered, .invitationNoResponse, .invitationReceived, .invitationCancelled, .invitationTimedOut,
-            .applicationAnswered, .applicationNoResponse, .kickedOffSeat, .coHostRequestReceived,
+            .applicationAnswered, .applicationNoResponse, .kickedOffSeat, .deviceClosedByAdmin, .deviceOpenedByAdmin,
+            .coHostRequestReceived,
             .coHostRequestCancelled, .coHostRequestAccepted, .coHostRequestRejected, .coHostRequestTimedOut,
             .battleRequestReceived, .battleRequestCancelled, .battleRequestAccepted, .battleRequestRejected,
             .battleRequestTimedOut, .battleNotStarted:
             break
         }
         switch result {
-        case .done, .live, .joined, .audience, .sent, .statistics, .coHost, .battle, .battleInfo, .seat, .scores,
+        case .done, .live, .joined, .audience, .sent, .statistics, .coHost, .battle, .battleInfo, .seat,
+            .seatRequests, .scores,
             .loggedIn, .resumed, .lives, .room, .count, .stage, .metadata, .app, .gifts:
             break
         }

@@ -52,13 +52,21 @@ enum Samples {
                 index: 0,
                 occupant: SeatUser(
                     user: Samples.alice, role: .owner, live: Samples.live, isMicrophoneOn: true, isCameraOn: true)),
-            Seat(index: 1, isLocked: true),
+            Seat(index: 1, isLocked: true, isMicrophoneLocked: true, isCameraLocked: true),
             Seat(
                 index: 2,
                 occupant: SeatUser(
                     user: Samples.bob, role: .generalUser, live: Samples.live, allowOpenMicrophone: false,
-                    allowOpenCamera: false)),
-        ], connection: Samples.connection, battle: Samples.battle)
+                    allowOpenCamera: false, suspendStatus: .inBackground)),
+        ], connection: Samples.connection, battle: Samples.battle,
+        layout: StageLayout(
+            canvas: StageLayout.Canvas(width: 1080, height: 1920, templateID: 601),
+            regions: [
+                StageLayout.Region(live: Samples.live, userID: "alice", seatIndex: 0, width: 1080, height: 1920),
+                StageLayout.Region(
+                    live: Samples.live, userID: "bob", seatIndex: 2, x: 810, y: 1650, width: 270, height: 270,
+                    zorder: 1),
+            ]))
     static let emptyStage = StageRecord(app: Samples.app, live: Samples.live, epoch: 77, revision: 1, seats: [])
     static let count = CountRecord(
         app: Samples.app, live: Samples.live, epoch: 77, count: 3, totalViewers: 8, stale: true, at: Samples.at)

@@ -101,4 +101,31 @@ extension [Effect] {
     }
 }
 
+extension [Effect] {
+    /// What presence makes of an offer that is among the effects: it comes back, or the caller is refused.
+    func vouched(absent: Set<UserID>) -> Result<SeatInput, Refusal>? {
+        for case .audience(let input) in self {
+            guard case .vouchGuest(let user, let offer, let caller) = input.command else { continue }
+            if absent.contains(user) {
+                let effect = Effect.failure(.notMember, "the user is not in the live", to: caller, app: input.key.app)
+                return .failure(Refusal(effect: effect))
+            }
+            return .success(SeatInput(input.key, .vouched(user: info(user), offer: offer, caller: caller)))
+        }
+        return nil
+    }
+}
+
+/// What presence answers in place of sending an offer back.
+struct Refusal: Error {
+    let effect: Effect
+}
+
+extension SeatCommand {
+    /// A lock of the seat alone.
+    static func lock(seatIndex: Int, isLocked: Bool, caller: Caller) -> SeatCommand {
+        .lock(seatIndex: seatIndex, isLocked: isLocked, microphone: nil, camera: nil, caller: caller)
+    }
+}
+
 func info(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }

@@ -23,7 +23,7 @@ struct SeatFactTests {
         _ = rig.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         #expect(
             rig.tell(.userGone(user: "gus")) == [
-                rig.notice(to: "olga", .invitationAnswered(guest: UserInfo(userID: "gus"), accepted: false)),
+                rig.notice(to: "olga", .invitationAnswered(guest: info("gus"), accepted: false)),
                 rig.notice(to: "olga", .applicationCancelled(guest: info("gus"))),
             ])
         _ = rig.call("olga") { .take(seatIndex: 3, caller: $0) }
@@ -51,14 +51,17 @@ struct SeatFactTests {
         _ = rig.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = rig.call("gina") { .take(seatIndex: 3, caller: $0) }
         let before = rig.stage?.revision ?? 0
-        let effects = rig.tell(.infoChanged(info: SeatRig.live(seats: 2, mode: .apply, admins: ["anna"])))
+        let fewer = rig.tell(.infoChanged(info: SeatRig.live(seats: 3, mode: .free, admins: ["adam"])))
+        #expect(fewer == rig.published([.userMoved(user: info("gina"), from: 3, to: 1)]), "there is a free seat")
+        let effects = rig.tell(.infoChanged(info: SeatRig.live(seats: 1, mode: .apply, admins: ["anna"])))
         #expect(
-            effects == [rig.notice(to: "gina", .kickedOffSeat(seatIndex: 3, by: info("olga")))]
-                + rig.published([.seatLeft(index: 3, user: info("gina"))]))
-        #expect(rig.seated == ["adam", nil])
+            effects == [rig.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: info("olga")))]
+                + rig.published([.seatLeft(index: 1, user: info("gina"))]))
+        #expect(rig.seated == ["adam"])
         #expect(rig.stage?.seats[0].occupant?.role == .generalUser)
         #expect(rig.stage.map { $0.revision > before } == true)
         #expect(rig.call("adam") { .kickOff(user: "adam", caller: $0) }.code == 100006)
+        _ = rig.tell(.infoChanged(info: SeatRig.live(seats: 2, mode: .apply, admins: ["anna"])))
         #expect(rig.tell(.infoChanged(info: SeatRig.live(seats: 2, mode: .free, admins: ["anna"]))) == [])
         #expect(rig.call("gus") { .take(seatIndex: 1, caller: $0) }.code == 0, "the mode counts without a revision")
     }

@@ -116,7 +116,7 @@ struct SeatMachineTests {
         #expect(
             rig.pass(milliseconds: 5_000) == [
                 rig.notice(
-                    to: "olga", .invitationNoResponse(guest: UserInfo(userID: "gina"), reason: .timeout)),
+                    to: "olga", .invitationNoResponse(guest: info("gina"), reason: .timeout)),
                 rig.notice(to: "gina", .invitationTimedOut(host: info("olga"))),
             ])
         #expect(rig.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == -1)

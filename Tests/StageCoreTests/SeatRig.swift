@@ -24,12 +24,20 @@ struct SeatRig {
         if let live { _ = self.tell(.opened(epoch: 7, info: live)) }
     }
 
+    /// Users who are not in the room, as presence sees it.
+    var absent: Set<UserID> = []
+
     mutating func tell(
         _ command: SeatCommand, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [Effect] {
         let effects = self.rig.send(SeatInput(Self.room, command))
         self.check(sourceLocation)
-        return effects
+        guard let vouched = effects.vouched(absent: self.absent) else { return effects }
+        // Presence answers at once.
+        switch vouched {
+        case .success(let input): return self.tell(input.command, sourceLocation: sourceLocation)
+        case .failure(let refusal): return [refusal.effect]
+        }
     }
 
     mutating func call(

@@ -9,7 +9,7 @@ struct SeatWalkTests {
     @Test(arguments: UInt64(1)...8)
     func `I11 I13 I15 random commands seat nobody twice and end every request once`(seed: UInt64) throws {
         var walk = SeatWalk(seed: seed)
-        for step in 0..<4000 {
+        for step in 0..<6000 {
             walk.step()
             let wrong = walk.rig.machine.checkInvariants(of: walk.rig.journal, at: walk.rig.moment.now)
             try #require(wrong == [], "seed \(seed), step \(step)")
@@ -68,8 +68,14 @@ struct SeatWalk {
             return
         }
         let input = self.randomInput()
-        let effects = self.rig.send(input)
+        var effects = self.rig.send(input)
         self.follower.follow(input, effects)
+        switch effects.vouched(absent: ["gabi"]) {
+        case .success(let back)?:
+            effects = self.rig.send(back)
+            self.follower.follow(back, effects)
+        case .failure?, nil: break
+        }
         self.last = effects.replies.last.map { (input, $0) }
     }
 
@@ -110,7 +116,7 @@ struct SeatWalk {
         let caller = self.callers.user(self.pick(Self.users))
         let index = max(-1, Int.random(in: -6...5, using: &self.random))
         let timeout = Int64.random(in: 0...12, using: &self.random)
-        switch Int.random(in: 0..<41, using: &self.random) {
+        switch Int.random(in: 0..<54, using: &self.random) {
         case 0: return .ended
         case 1, 2:
             return .opened(epoch: self.rig.moment.offset, info: self.randomInfo(key.live))
@@ -138,8 +144,22 @@ struct SeatWalk {
         case 35...38:
             let policy = self.pick([MoveSeatPolicy.abortWhenOccupied, .forceReplace, .swapPosition])
             return .move(user: user, to: index, policy: policy, caller: caller)
-        default:
-            return .lock(seatIndex: index, isLocked: self.pick([true, false, false, false]), caller: caller)
+        case 39, 40: return .lock(seatIndex: index, isLocked: self.pick([true, false, false, false]), caller: caller)
+        case 41, 42:
+            return .lock(
+                seatIndex: index, isLocked: nil, microphone: self.pick([nil, true, false]),
+                camera: self.pick([nil, true, false]), caller: caller)
+        case 43...46:
+            return .device(
+                microphone: self.pick([nil, true, false]), camera: self.pick([nil, true, false]),
+                suspend: self.pick([nil, SuspendStatus.none, .inCalling]), caller: caller)
+        case 47, 48:
+            return .lockDevice(
+                user: user, device: self.pick(Device.allCases), isLocked: self.pick([true, false]), caller: caller)
+        case 49: return .place(user: user, seatIndex: index, caller: self.callers.server())
+        case 50: return .requests(caller: caller)
+        case 51: return .profile(user: UserInfo(userID: user, userName: "\(timeout)"))
+        default: return .userBack(user: info(user))
         }
     }
 
@@ -224,7 +244,8 @@ struct StageFollower {
             guard result == .seat(index: nil) else { return }
             self.openRequests.insert("\(prefix)\(caller.userID)")
             self.opened += 1
-        case .invite(let user, _, _, _, let caller) where succeeded:
+        case .vouched(let user, .invitation, let caller) where succeeded:
+            let user = user.userID
             self.openRequests.insert("\(prefix)\(user)<\(caller.userID)")
             self.opened += 1
         case .cancelApplication(let caller) where succeeded: self.end("\(prefix)\(caller.userID)")

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// A seat of some live as the layout sees it: where it comes among all places, and who is there.
+private struct Spot {
+    var place: Int
+    var live: LiveID
+    var seat: Seat
+}
+
+extension StageLayout {
+    /// The layout of a stage: of its own seats by its own template, or of all connected lives by the connection's.
+    static func computed(
+        live: LiveID, seats: [Seat], template: SeatTemplate, connection: ConnectionView?
+    ) -> StageLayout {
+        guard let connection, connection.members.count > 1,
+            let shared = SeatTemplate.forConnection(connection.templateID, of: template.kind)
+        else { return StageLayout(template, Self.spots(live, seats, template)) }
+        let stages = Self.stages(live, seats, connection)
+        let spots = shared.shape == .voiceGroups ? Self.groups(stages) : Self.hostsFirst(stages)
+        return StageLayout(shared, spots)
+    }
+
+    private init(_ template: SeatTemplate, _ spots: [Spot]) {
+        let plan = LayoutPlan(template, count: (spots.last?.place ?? -1) + 1)
+        self.init(
+            canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id),
+            regions: spots.map { spot in
+                let frame = plan.frames[spot.place]
+                return Region(
+                    live: spot.live, userID: spot.seat.occupant?.user.userID ?? "", seatIndex: spot.seat.index,
+                    x: frame.x, y: frame.y, width: frame.width, height: frame.height, zorder: frame.zorder)
+            })
+    }
+
+    /// Templates that re-flow know people alone; the others show empty seats too.
+    private static func spots(_ live: LiveID, _ seats: [Seat], _ template: SeatTemplate) -> [Spot] {
+        switch template.shape {
+        case .dynamicGrid, .floats, .leftFocus, .uniformGrid:
+            seats.filter { $0.occupant != nil }.enumerated().map { Spot(place: $0, live: live, seat: $1) }
+        case .fixedGrid, .fixedColumn, .oneVideo, .twoHosts, .twoGroups, .rows, .voiceGroups:
+            seats.map { Spot(place: $0.index, live: live, seat: $0) }
+        }
+    }
+
+    /// The connected lives with their seats, this one first, the others in the order of joining.
+    private static func stages(
+        _ live: LiveID, _ seats: [Seat], _ connection: ConnectionView
+    ) -> [(live: LiveID, seats: [Seat])] {
+        [(live, seats)]
+            + connection.members.filter { $0.live != live }.map { member in
+                // One that has told nothing of its seats yet is there with its host.
+                let host = SeatUser(user: member.host, role: .owner, live: member.live)
+                return (member.live, member.seats.isEmpty ? [Seat(index: 0, occupant: host)] : member.seats)
+            }
+    }
+
+    /// One person of each live, the lowest seat first, and then everybody else.
+    private static func hostsFirst(_ stages: [(live: LiveID, seats: [Seat])]) -> [Spot] {
+        var first: [Spot] = []
+        var others: [Spot] = []
+        for (live, seats) in stages {
+            let people = seats.filter { $0.occupant != nil }.map { Spot(place: 0, live: live, seat: $0) }
+            first += people.prefix(1)
+            others += people.dropFirst()
+        }
+        return (first + others).enumerated().map { Spot(place: $0, live: $1.live, seat: $1.seat) }
+    }
+
+    /// The first seats of each live, each live in a group of its own.
+    private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [Spot] {
+        stages.enumerated().flatMap { group, stage in
+            stage.seats.prefix(LayoutPlan.groupPlaces).map { seat in
+                Spot(place: group * LayoutPlan.groupPlaces + seat.index, live: stage.live, seat: seat)
+            }
+        }
+    }
+}
