@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PlazaModel
+package import PlazaModel
 
 /// A seat of some live as the layout sees it: where it comes among all places, and who is there.
 private struct Spot {
@@ -10,7 +10,7 @@ private struct Spot {
 
 extension StageLayout {
     /// The layout of a stage: of its own seats by its own template, or of all connected lives by the connection's.
-    static func computed(
+    package static func computed(
         live: LiveID, seats: [Seat], template: SeatTemplate, connection: ConnectionView?
     ) -> StageLayout {
         guard let connection, connection.members.count > 1,

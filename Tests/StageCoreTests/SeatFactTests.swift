@@ -93,7 +93,8 @@ struct SeatFactTests {
         let view = ConnectionView(id: "c-1", members: [member])
         let joined = [StageEvent.coHostJoined(member: member)]
         #expect(
-            rig.tell(.connection(view: view, battle: nil, revision: 5, events: joined)) == rig.published(joined))
+            rig.tell(.connection(view: view, battle: nil, revision: 5, events: joined)) == rig.published(joined)
+                + [rig.seatsTold])
         #expect(rig.stage?.record.connection == view)
         #expect(rig.tell(.connection(view: nil, battle: nil, revision: 5, events: [])) == [])
         #expect(rig.tell(.connection(view: nil, battle: nil, revision: 4, events: [])) == [])

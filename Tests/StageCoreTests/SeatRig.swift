@@ -78,6 +78,11 @@ struct SeatRig {
         ]
     }
 
+    /// What the connection machine is told of the seats as they are now.
+    var seatsTold: Effect {
+        .connection(ConnectionInput(app: "demo", .seatsChanged(live: "room", seats: self.stage?.seats ?? [])))
+    }
+
     func success(_ result: CallResult, to caller: Caller, changed: Bool = false) -> Effect {
         .success(
             result, to: caller, app: "demo",
