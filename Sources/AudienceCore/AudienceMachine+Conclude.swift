@@ -30,9 +30,10 @@ extension AudienceMachine {
                 // Told at once, so that gateways know the live's count before its first viewer.
                 guard let row = rows.live(input.key), row.epoch == step.epoch else { return }
                 effects.append(.count(row.record(input.key, at: step.moment.now)))
-            case .ended:
+            case .ended(_, let ending):
                 // One of the same name may have begun in this batch; its count stands.
-                if rows.live(input.key) == nil { effects.append(.countGone(input.key)) }
+                if step.epoch != nil, rows.live(input.key) == nil { effects.append(.countGone(input.key)) }
+                effects.append(.barrage(BarrageInput(input.key, .ended(ending: ending))))
             default: self.concludeInLive(step, input, result, in: &rows, into: &effects)
             }
         }

@@ -98,11 +98,14 @@ extension AudienceMachine {
             rows[.floors(key)] = nil
             rows[.bans(key)] = nil
             return AudienceStep(moment, input, .act, epoch: epoch, command: .clear(live: key))
-        case .ended(let epoch):
-            guard rows.live(key)?.epoch == epoch else { return AudienceStep(moment, input, .ignored) }
+        case .ended(let epoch, var ending):
+            // Also of a live that is not known here: the end goes on to the fan-out (reference 19).
+            guard let row = rows.live(key), row.epoch == epoch else { return AudienceStep(moment, input, .act) }
             rows[.live(key)] = nil
             rows[.floors(key)] = nil
             rows[.bans(key)] = nil
+            ending.totalViewers = Int64(row.totalViewers)
+            let input = AudienceInput(key, .ended(epoch: epoch, ending: ending))
             return AudienceStep(moment, input, .act, epoch: epoch, command: .clear(live: key))
         default: break
         }

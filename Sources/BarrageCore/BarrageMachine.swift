@@ -33,14 +33,16 @@ package struct BarrageMachine: Machine {
             self.tell(content, to: key, in: &rows, at: moment, into: &effects)
         case .opened(let epoch, let owner):
             self.open(key, epoch, owner, in: &rows)
-        case .ended(let reason):
-            self.end(key, reason, in: &rows, at: moment, into: &effects)
+        case .ended(let ending):
+            self.end(key, ending, in: &rows, at: moment, into: &effects)
         case .sendGift(_, _, _, let caller):
             effects.append(.failure(.giftsNotEnabled, "the app has no gifts", to: caller, app: key.app))
         case .sendLikes(_, let caller), .speaking(_, let caller):
             effects.append(.success(.done, to: caller, app: key.app))
-        case .summary(let caller), .repeatEnding(let caller):
+        case .summary(let caller):
             self.answerSummary(key, caller, in: rows, into: &effects)
+        case .repeatEnding(let caller):
+            self.repeatEnding(key, caller, in: rows, into: &effects)
         case .rights(let isMessageDisable, let admins, let isGiftEnabled):
             rows.updateFeed(key) { feed in
                 feed.isMessageDisable = isMessageDisable
@@ -72,19 +74,40 @@ package struct BarrageMachine: Machine {
         rows[.feed(key)] = .feed(row: FeedRow(epoch: epoch, owner: owner, admissions: admissions))
     }
 
+    /// The last of the machines that an end passes (reference 19): the feed's last item, the caller's answer, and the
+    /// directory's leave to use the live's name again. An end that is told again repeats none of them.
     private func end(
-        _ key: LiveKey, _ reason: LiveEndReason, in rows: inout BarrageRows, at moment: Moment,
+        _ key: LiveKey, _ ending: Ending, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
         let budget = FeedBudget(total: self.policies[key.app].feedBudget)
+        var statistics = LiveStatistics(
+            totalViewers: ending.totalViewers, liveDuration: (ending.endedAt - ending.createdAt).count)
+        var wasEnded = false
         rows.updateFeed(key) { feed in
-            guard !feed.hasEnded else { return }
-            let content = FeedContent.liveEnded(reason: reason, statistics: feed.statistics)
+            guard feed.epoch <= ending.epoch else { return }
+            wasEnded = feed.hasEnded
+            guard !wasEnded else { return }
+            feed.statistics.totalViewers = ending.totalViewers
+            feed.statistics.liveDuration = statistics.liveDuration
+            statistics = feed.statistics
+            let content = FeedContent.liveEnded(reason: ending.reason, statistics: statistics)
             if case .admitted(let item) = feed.publish(content, to: key, from: nil, under: budget, at: moment.now) {
                 effects.append(.feed(item))
             }
             feed.removeAt = moment.now + Self.endedLifetime
         }
+        guard !wasEnded else { return }
+        effects.append(.directory(DirectoryInput(app: key.app, .closed(live: key.live, epoch: ending.epoch))))
+        if let caller = ending.caller {
+            effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
+        }
+    }
+
+    /// A live that has not ended here yet gives no answer: its end is on its way, and brings it.
+    private func repeatEnding(_ key: LiveKey, _ caller: Caller, in rows: BarrageRows, into effects: inout [Effect]) {
+        guard case .feed(let feed)? = rows[.feed(key)], feed.hasEnded else { return }
+        effects.append(.success(.statistics(statistics: feed.statistics), to: caller, app: key.app))
     }
 
     private func answerSummary(

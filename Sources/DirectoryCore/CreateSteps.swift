@@ -110,6 +110,9 @@ extension DirectoryMachine {
                 ? ReplyError(.roomExistsAndIsYours, "the owner already runs this live")
                 : ReplyError(.roomExists, "the live's id is in use")
         }
+        if room.isClosing == true {
+            throw ReplyError(.createdTooOften, "the last live of this id is just ending", retryAfter: 100)
+        }
         let wait = room.info.createTime + Self.createInterval - now
         if wait > Milliseconds(0) {
             throw ReplyError(.createdTooOften, "a live's id may be created once a second", retryAfter: wait.count)

@@ -35,6 +35,10 @@ package struct DirectoryMachine: Machine {
             self.repeatOpen(LiveKey(app, live), caller, in: rows, into: &effects)
         case .release(let owner, let live, let thenReply):
             self.release(UserKey(app, owner), live, thenReply, in: &rows, into: &effects)
+        case .closed(let live, let epoch):
+            self.closed(LiveKey(app, live), epoch, in: &rows)
+        case .occupancy(let live, let owner, let isEmpty):
+            self.occupied(LiveKey(app, live), owner, isEmpty: isEmpty, in: &rows, at: moment, into: &effects)
         case .floor(let live, let user, let ticket):
             self.raiseFloor(LiveKey(app, live), user, ticket, in: &rows)
         case .appSettings(let change, let caller):

@@ -94,6 +94,8 @@ package struct RoomRow: Hashable, Sendable, Codable {
     package var revision: Int64
     /// Who ended it, once it has ended.
     package var ended: LiveEndReason?
+    /// The end is still on its way through the machines; until it has passed them all, the name is not free.
+    package var isClosing: Bool?
     /// When the ended live's row goes.
     package var removeAt: Timestamp?
     /// The lowest tickets of users who were kicked (I6).

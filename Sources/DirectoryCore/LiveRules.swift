@@ -47,6 +47,7 @@ enum LiveRules {
         info.seatMode = changes.seatMode ?? info.seatMode
         info.activityStatus = changes.activityStatus ?? info.activityStatus
         info.isGiftEnabled = changes.isGiftEnabled ?? info.isGiftEnabled
+        info.maxMemberCount = changes.maxMemberCount ?? info.maxMemberCount
         try self.applySeats(changes, to: &info)
     }
 

@@ -12,16 +12,19 @@ struct RoomCall {
     var isSecondStep: Bool {
         if case .setAdminVouched = self.command { true } else { false }
     }
+
+    /// Whether it ends the live.
+    var isEnd: Bool {
+        if case .end = self.command { true } else { false }
+    }
 }
 
 /// What a call comes to, beside the change of the room's row.
 enum RoomAnswer {
     /// Decided here.
     case done(CallResult, told: [Effect])
-    /// Decided here; the owner's claim goes before the caller hears.
-    case ended(told: [Effect])
     /// Authorised here; another machine carries it out and answers.
-    case passedOn(to: Effect)
+    case passedOn(told: [Effect])
 }
 
 extension DirectoryMachine {
@@ -38,6 +41,10 @@ extension DirectoryMachine {
         switch rows.verdict(callsKey, caller) {
         case .repeated(.answered(let outcome, let seen)):
             effects.append(.reply(Reply(to: caller, app: key.app, outcome, seen: seen)))
+            return
+        case .repeated(.passedOn) where call.isEnd:
+            // Never carried out anew: a live of the same name that began since goes on.
+            self.repeatEnd(call, room, into: &effects)
             return
         case .repeated(.passedOn):
             // Checked anew and passed on anew: a request id gives no right that the caller has no more.
@@ -74,15 +81,8 @@ extension DirectoryMachine {
             effects += told
             effects.append(.success(result, to: call.caller, app: call.key.app, seen: seen))
             return .answered(outcome: .success(result: result), seen: seen)
-        case .ended(let told):
+        case .passedOn(let told):
             effects += told
-            let reply = Reply(to: call.caller, app: call.key.app, .success(result: .done), seen: seen)
-            let release = DirectoryCommand.release(
-                owner: room.info.liveOwner.userID, live: call.key.live, thenReply: reply)
-            effects.append(.directory(DirectoryInput(app: call.key.app, release)))
-            return .answered(outcome: .success(result: .done), seen: seen)
-        case .passedOn(let effect):
-            effects.append(effect)
             return .passedOn
         }
     }
@@ -99,21 +99,12 @@ extension DirectoryMachine {
         case .revokeAdmin(_, let user, _): self.revokeAdmin(user, call.key, &room)
         case .kick(_, let user, let caller): self.kick(user, caller, call.key)
         case .end(_, let caller): self.end(caller, call.key, &room, at: moment.now)
-        case .create, .open, .repeatOpen, .release, .floor, .appSettings:
+        case .create, .open, .repeatOpen, .release, .closed, .occupancy, .floor, .appSettings:
             throw ReplyError(.internalError, "not a call about a live")
         }
     }
 
-    /// Ends the live: for good, and told to everybody who has a part in it (I1).
     private func end(_ caller: Caller, _ key: LiveKey, _ room: inout RoomRow, at now: Timestamp) -> RoomAnswer {
-        let reason: LiveEndReason = caller.role == .server ? .endedByServer : .endedByHost
-        room.ended = reason
-        room.removeAt = now + Self.endedLifetime
-        return .ended(told: [
-            .audience(AudienceInput(key, .ended(epoch: room.epoch))),
-            .barrage(BarrageInput(key, .ended(reason: reason))),
-            .seat(SeatInput(key, .ended)),
-            .connection(ConnectionInput(app: key.app, .ended(live: key.live))),
-        ])
+        .passedOn(told: self.end(key, &room, for: caller, at: now))
     }
 }

@@ -34,7 +34,7 @@ enum RoomRights {
             guard isOwner || isAdmin else {
                 throw ReplyError(.needsOwnerOrAdmin, "only owner and admins change the live")
             }
-        case .create, .open, .repeatOpen, .release, .floor, .appSettings:
+        case .create, .open, .repeatOpen, .release, .closed, .occupancy, .floor, .appSettings:
             break
         }
     }
@@ -46,7 +46,7 @@ extension DirectoryMachine {
     func setAdmin(_ user: UserID, _ caller: Caller, _ key: LiveKey, _ room: RoomRow) throws(ReplyError) -> RoomAnswer {
         if room.info.admins.contains(user) { return .done(.done, told: []) }
         try self.checkAdminCount(key, room)
-        return .passedOn(to: .audience(AudienceInput(key, .vouchAdmin(user: user, caller: caller))))
+        return .passedOn(told: [.audience(AudienceInput(key, .vouchAdmin(user: user, caller: caller)))])
     }
 
     /// Second step: the user is in the room, and the caller's right still stands.
@@ -66,7 +66,7 @@ extension DirectoryMachine {
     /// Presence carries the kick out, and answers.
     func kick(_ user: UserID, _ caller: Caller, _ key: LiveKey) -> RoomAnswer {
         let reason: KickReason = caller.role == .server ? .byServer : .byAdmin
-        return .passedOn(to: .audience(AudienceInput(key, .kick(user: user, reason: reason, caller: caller))))
+        return .passedOn(told: [.audience(AudienceInput(key, .kick(user: user, reason: reason, caller: caller)))])
     }
 
     private func checkAdminCount(_ key: LiveKey, _ room: RoomRow) throws(ReplyError) {

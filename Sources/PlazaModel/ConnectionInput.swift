@@ -32,7 +32,7 @@ package enum ScoreOperation: Int, Hashable, Sendable, Codable {
 /// The connection machine's commands.
 package enum ConnectionCommand: Hashable, Sendable, Codable {
     case opened(live: LiveID, owner: UserInfo, isVoice: Bool)
-    case ended(live: LiveID)
+    case ended(live: LiveID, ending: Ending)
     /// Presence: the user's last session in the live is gone; matters when it is the owner.
     case userGone(live: LiveID, user: UserID)
     /// Presence: the user's first session entered the live; matters when it is the owner.

@@ -48,7 +48,7 @@ extension DirectoryInput {
         case .open(let live, _, _, _), .repeatOpen(let live, _), .updateInfo(let live, _, _),
             .setMetadata(let live, _, _), .deleteMetadata(let live, _, _), .setAdmin(let live, _, _),
             .setAdminVouched(let live, _, _), .revokeAdmin(let live, _, _), .kick(let live, _, _), .end(let live, _),
-            .floor(let live, _, _):
+            .closed(let live, _), .occupancy(let live, _, _), .floor(let live, _, _):
             LiveKey(self.app, live).text
         case .appSettings: self.app.text
         }

@@ -33,10 +33,23 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case revokeAdmin(live: LiveID, user: UserID, caller: Caller)
     case kick(live: LiveID, user: UserID, caller: Caller)
     case end(live: LiveID, caller: Caller)
+    /// The fan-out: the end of the live has passed all machines, so its name is free.
+    case closed(live: LiveID, epoch: Int64)
+    /// Presence: where the owner is, and whether nobody is in the live, the owner neither; on each change.
+    case occupancy(live: LiveID, owner: OwnerPresence, isEmpty: Bool)
     /// Presence tells the user's floor: the user's calls with a ticket below it are refused.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
     /// Keyed by the app alone; by an app's server only.
     case appSettings(change: AppSettingsChange, caller: Caller)
+}
+
+/// Where a live's owner is.
+package enum OwnerPresence: String, Hashable, Sendable, Codable {
+    case present
+    /// It has left.
+    case left
+    /// Its signs of life have stopped.
+    case offline
 }
 
 /// What presence's inbox carries, keyed by live.
@@ -87,8 +100,8 @@ package struct Beat: Hashable, Sendable, Codable {
 package enum AudienceCommand: Hashable, Sendable, Codable {
     /// The directory opened the live.
     case opened(epoch: Int64, owner: UserInfo)
-    /// The directory ended it: everybody is out.
-    case ended(epoch: Int64)
+    /// The live ended, and its seats are empty: everybody is out. Passed on to the fan-out.
+    case ended(epoch: Int64, ending: Ending)
     case join(caller: Caller)
     case leave(caller: Caller)
     case heartbeats(beats: [Beat])
@@ -135,8 +148,8 @@ package struct BarrageInput: Hashable, Sendable, Codable {
 package enum BarrageCommand: Hashable, Sendable, Codable {
     /// The directory opened the live; the feed begins.
     case opened(epoch: Int64, owner: UserID)
-    /// The directory ended it: `liveEnded` is the feed's last item (I1).
-    case ended(reason: LiveEndReason)
+    /// The live ended, and everybody is out: `liveEnded` is the feed's last item (I1), and the caller is answered.
+    case ended(ending: Ending)
     case sendText(text: String, extensionInfo: [String: String]?, caller: Caller)
     case sendCustom(businessID: String, data: String, caller: Caller)
     /// A gift of the app's catalogue; no receiver: for the live's owner.
@@ -191,7 +204,8 @@ package enum SeatOffer: Hashable, Sendable, Codable {
 package enum SeatCommand: Hashable, Sendable, Codable {
     case opened(epoch: Int64, info: LiveInfo)
     case infoChanged(info: LiveInfo)
-    case ended
+    /// The live ended, and is in no connection any more. Passed on to presence.
+    case ended(ending: Ending)
     case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
     case cancelApplication(caller: Caller)
     case acceptApplication(user: UserID, caller: Caller)

@@ -7,6 +7,16 @@ package enum TakeSeatMode: String, Hashable, Sendable, Codable {
     case apply
 }
 
+/// What a live is doing (reference 3.2, status).
+package enum LiveStatus: Int, Hashable, Sendable, Codable {
+    /// An app's server made it, and its owner has not come yet.
+    case scheduled = 1
+    /// Its owner is here, or has just made it.
+    case running = 2
+    /// Its owner has left or lost the connection; the live stays.
+    case suspended = 3
+}
+
 /// What a live is: the fields of the reference, section 3.2, with its defaults.
 package struct LiveInfo: Hashable, Sendable, Codable {
     package var liveID: LiveID
@@ -36,6 +46,9 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var liveOwner: UserInfo
     package var createTime: Timestamp
     package var admins: [UserID]
+    package var status: LiveStatus
+    /// Viewers that the live takes, the owner not counted; 0: as many as the app allows.
+    package var maxMemberCount: Int
 
     package init(
         liveID: LiveID, liveName: String = "", notice: String = "", isMessageDisable: Bool = false,
@@ -43,7 +56,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
         seatMode: TakeSeatMode = .apply, seatTemplate: Int = 600, coverURL: String = "", backgroundURL: String = "",
         categoryList: [Int] = [], activityStatus: Int = 0, isGiftEnabled: Bool = true,
         metaData: [String: String] = [:], liveOwner: UserInfo, createTime: Timestamp = Timestamp(milliseconds: 0),
-        admins: [UserID] = []
+        admins: [UserID] = [], status: LiveStatus = .running, maxMemberCount: Int = 0
     ) {
         self.liveID = liveID
         self.liveName = liveName
@@ -63,6 +76,8 @@ package struct LiveInfo: Hashable, Sendable, Codable {
         self.liveOwner = liveOwner
         self.createTime = createTime
         self.admins = admins
+        self.status = status
+        self.maxMemberCount = maxMemberCount
     }
 
     /// Voice lives and video lives do not mix (reference 3.4).
@@ -84,12 +99,13 @@ package struct LiveChanges: Hashable, Sendable, Codable {
     package var categoryList: [Int]?
     package var activityStatus: Int?
     package var isGiftEnabled: Bool?
+    package var maxMemberCount: Int?
 
     package init(
         liveName: String? = nil, notice: String? = nil, isMessageDisable: Bool? = nil, isPublicVisible: Bool? = nil,
         keepOwnerOnSeat: Bool? = nil, maxSeatCount: Int? = nil, seatMode: TakeSeatMode? = nil,
         seatTemplate: Int? = nil, coverURL: String? = nil, backgroundURL: String? = nil, categoryList: [Int]? = nil,
-        activityStatus: Int? = nil, isGiftEnabled: Bool? = nil
+        activityStatus: Int? = nil, isGiftEnabled: Bool? = nil, maxMemberCount: Int? = nil
     ) {
         self.liveName = liveName
         self.notice = notice
@@ -104,13 +120,8 @@ package struct LiveChanges: Hashable, Sendable, Codable {
         self.categoryList = categoryList
         self.activityStatus = activityStatus
         self.isGiftEnabled = isGiftEnabled
+        self.maxMemberCount = maxMemberCount
     }
-}
-
-/// Why a live ended (reference 3.3).
-package enum LiveEndReason: String, Hashable, Sendable, Codable {
-    case endedByHost
-    case endedByServer
 }
 
 /// A role in a live (reference 1).

@@ -1,5 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// When a live ends by itself (reference 3.4); 0 is never.
+package struct DismissalPolicy: Hashable, Sendable, Codable {
+    /// Seconds for which nobody is in the live, the owner neither.
+    package var afterNoUsersSeconds: Int64
+    /// Seconds since the owner left.
+    package var afterOwnerLeaveSeconds: Int64
+    /// Seconds since the owner's connection was lost, beyond the lease.
+    package var afterOwnerOfflineSeconds: Int64
+
+    /// A policy; what is not named is never.
+    package init(
+        afterNoUsersSeconds: Int64 = 0, afterOwnerLeaveSeconds: Int64 = 0, afterOwnerOfflineSeconds: Int64 = 0
+    ) {
+        self.afterNoUsersSeconds = afterNoUsersSeconds
+        self.afterOwnerLeaveSeconds = afterOwnerLeaveSeconds
+        self.afterOwnerOfflineSeconds = afterOwnerOfflineSeconds
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.afterNoUsersSeconds = try values.decodeIfPresent(Int64.self, forKey: .afterNoUsersSeconds) ?? 0
+        self.afterOwnerLeaveSeconds = try values.decodeIfPresent(Int64.self, forKey: .afterOwnerLeaveSeconds) ?? 0
+        self.afterOwnerOfflineSeconds = try values.decodeIfPresent(Int64.self, forKey: .afterOwnerOfflineSeconds) ?? 0
+    }
+}
+
+/// On how many devices a user may be signed in at once (reference 2, kickedOffline).
+package enum DevicePolicy: String, Hashable, Sendable, Codable {
+    /// On any number.
+    case several
+    /// On one: a new sign-in ends the older ones.
+    case one
+}
+
 /// What an app may set for itself; the defaults are those of the reference, section 17.
 package struct AppPolicy: Hashable, Sendable, Codable {
     /// Feed messages in any sliding second (I9).
@@ -10,31 +44,61 @@ package struct AppPolicy: Hashable, Sendable, Codable {
     package var maxAudience: Int
     /// A battle's longest duration in seconds, and the one that is taken when none is named.
     package var maxBattleSeconds: Int64
-    /// Messages of before that a newcomer is given (reference 5 and 17): 0 to `Limits.history`.
+    /// When lives end by themselves.
+    package var dismissal: DismissalPolicy
+    package var devices: DevicePolicy
+    /// Messages that one user may send to a live in a second.
+    package var messagesPerUserPerSecond: Int
+    /// The last messages of the feed that a newcomer gets, 0 to 50 (reference 5).
     package var historyCount: Int
+    /// How guests sit down in lives that the app's server makes and names no mode for (reference 20).
+    package var seatModeOfServer: TakeSeatMode
     /// The app's backend wants to hear of what happens; follows from the app's hooks, and is not set by itself.
     package var hasWebhooks = false
 
     package init(
         feedBudget: Int = 40, maxAdmins: Int = 5, maxAudience: Int = 1_000_000, maxBattleSeconds: Int64 = 300,
-        historyCount: Int = 0
+        dismissal: DismissalPolicy = DismissalPolicy(), devices: DevicePolicy = .several,
+        messagesPerUserPerSecond: Int = 10, historyCount: Int = 0, seatModeOfServer: TakeSeatMode = .free
     ) {
         self.feedBudget = feedBudget
         self.maxAdmins = maxAdmins
         self.maxAudience = maxAudience
         self.maxBattleSeconds = maxBattleSeconds
+        self.dismissal = dismissal
+        self.devices = devices
+        self.messagesPerUserPerSecond = messagesPerUserPerSecond
         self.historyCount = historyCount
+        self.seatModeOfServer = seatModeOfServer
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case feedBudget
+        case maxAdmins
+        case maxAudience
+        case maxBattleSeconds
+        case dismissal
+        case devices
+        case messagesPerUserPerSecond
+        case historyCount
+        case seatModeOfServer
     }
 
     package init(from decoder: any Decoder) throws {
-        let standard = AppPolicy()
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.feedBudget = try values.decodeIfPresent(Int.self, forKey: .feedBudget) ?? standard.feedBudget
-        self.maxAdmins = try values.decodeIfPresent(Int.self, forKey: .maxAdmins) ?? standard.maxAdmins
-        self.maxAudience = try values.decodeIfPresent(Int.self, forKey: .maxAudience) ?? standard.maxAudience
-        self.maxBattleSeconds =
-            try values.decodeIfPresent(Int64.self, forKey: .maxBattleSeconds) ?? standard.maxBattleSeconds
-        self.historyCount = try values.decodeIfPresent(Int.self, forKey: .historyCount) ?? standard.historyCount
+        func value<Value: Decodable>(_ key: CodingKeys, _ standard: Value) throws -> Value {
+            try values.decodeIfPresent(Value.self, forKey: key) ?? standard
+        }
+        let standard = AppPolicy()
+        self.init(
+            feedBudget: try value(.feedBudget, standard.feedBudget),
+            maxAdmins: try value(.maxAdmins, standard.maxAdmins),
+            maxAudience: try value(.maxAudience, standard.maxAudience),
+            maxBattleSeconds: try value(.maxBattleSeconds, standard.maxBattleSeconds),
+            dismissal: try value(.dismissal, standard.dismissal), devices: try value(.devices, standard.devices),
+            messagesPerUserPerSecond: try value(.messagesPerUserPerSecond, standard.messagesPerUserPerSecond),
+            historyCount: try value(.historyCount, standard.historyCount),
+            seatModeOfServer: try value(.seatModeOfServer, standard.seatModeOfServer))
         guard (0...Limits.history).contains(self.historyCount) else {
             throw DecodingError.dataCorruptedError(
                 forKey: .historyCount, in: values, debugDescription: "is not 0 to \(Limits.history)")
@@ -63,7 +127,7 @@ package enum Limits {
     package static let metadataTotalBytes = 16 * 1024
     /// One message, text or custom, with all that belongs to it.
     package static let messageBytes = 12 * 1024
-    /// Messages of before that a newcomer is given at most (reference 17).
+    /// Messages that a newcomer may be given (reference 5).
     package static let history = 50
     package static let listPage = 50
     package static let audiencePage = 200

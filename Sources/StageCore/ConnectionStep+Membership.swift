@@ -16,12 +16,17 @@ extension ConnectionStep {
             live: HostedLive(owner: owner, isVoice: isVoice, revision: revision))
     }
 
-    mutating func ended(_ id: LiveID) {
-        guard self.live(id) != nil else { return }
-        self.withdraw(id)
-        self.tellSeats()
-        self.journal[.live(LiveKey(self.app, id))] = nil
-        self.journal[.floors(LiveKey(self.app, id))] = nil
+    /// The live is out of connection and battle, and only then do its seats hear of the end (reference 19); they hear of
+    /// it also when the live is not known here.
+    mutating func ended(_ id: LiveID, _ ending: Ending) {
+        let key = LiveKey(self.app, id)
+        if self.live(id) != nil {
+            self.withdraw(id)
+            self.tellSeats()
+            self.journal[.live(key)] = nil
+            self.journal[.floors(key)] = nil
+        }
+        self.effects.append(.seat(SeatInput(key, .ended(ending: ending))))
     }
 
     /// The live's host is gone: out of battle and connection, and its requests end.

@@ -171,7 +171,7 @@ struct ConnectionStep {
     mutating func learn(_ command: ConnectionCommand) {
         switch command {
         case .opened(let id, let owner, let isVoice): self.opened(id, owner: owner, isVoice: isVoice)
-        case .ended(let id): self.ended(id)
+        case .ended(let id, let ending): self.ended(id, ending)
         case .userGone(let id, let user):
             if self.live(id)?.owner.userID == user { self.withdraw(id) }
         case .userBack(let id, let user): self.userBack(id, user)

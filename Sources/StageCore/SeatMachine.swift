@@ -112,6 +112,14 @@ package struct SeatMachine: Machine {
             var floors = journal.floors(input.key)
             floors.raise(user, to: ticket)
             journal[.floors(input.key)] = .floors(floors: floors)
+        case .ended(let ending):
+            if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {
+                step.ended()
+                step.publish(self.policies)
+                step.store(in: &journal, into: &effects)
+            }
+            // Also for a stage that is not known here: the end goes on to presence (reference 19).
+            effects.append(.audience(AudienceInput(input.key, .ended(epoch: ending.epoch, ending: ending))))
         default:
             guard var step = SeatStep(input.key, moment, journal) else { return }
             step.learn(input.command)

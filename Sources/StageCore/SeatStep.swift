@@ -128,11 +128,10 @@ struct SeatStep {
         }
     }
 
-    /// Takes in what is told; calls, openings and floors are not learned here.
+    /// Takes in what is told; calls, openings, endings and floors are not learned here.
     mutating func learn(_ command: SeatCommand) {
         switch command {
         case .infoChanged(let info): self.infoChanged(info)
-        case .ended: self.ended()
         case .userGone(let user): self.userGone(user)
         case .userBack(let user): self.userBack(user)
         case .profile(let user): self.profile(user)

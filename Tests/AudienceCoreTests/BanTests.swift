@@ -54,7 +54,7 @@ import Testing
         #expect(room.plan(.join(caller: caller)).verdict == .act)
 
         _ = room.send(.banned(user: "alice", until: nil, caller: nil))
-        _ = room.send(.ended(epoch: 7))
+        _ = room.send(.ended(epoch: 7, ending: Room.ending))
         #expect(room.rows[.bans(Room.key)] == nil)
         _ = room.send(.opened(epoch: 8, owner: Room.owner))
         #expect(room.plan(.join(caller: caller)).verdict == .act)

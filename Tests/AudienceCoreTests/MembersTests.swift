@@ -86,7 +86,7 @@ import Testing
         let out = Room.caller(Room.bob, 1)
         #expect(Room.refusal(out, room.send(.leave(caller: out))) == .notInRoom)
         #expect(Room.refusal(out, room.send(.list(cursor: "", count: 10, caller: out))) == .notInRoom)
-        _ = room.send(.ended(epoch: 7))
+        _ = room.send(.ended(epoch: 7, ending: Room.ending))
         let late = Room.caller(Room.bob, 2, ticket: 150)
         #expect(Room.refusal(late, room.send(.join(caller: late))) == .noSuchRoomOnEntry)
         #expect(Room.refusal(late, room.send(.leave(caller: late))) == .noSuchRoom)
@@ -100,7 +100,7 @@ import Testing
         let steps = room.machine.plan(
             [
                 (Moment(now: room.now, offset: 200), AudienceInput(Room.key, .join(caller: caller))),
-                (Moment(now: room.now, offset: 201), AudienceInput(Room.key, .ended(epoch: 7))),
+                (Moment(now: room.now, offset: 201), AudienceInput(Room.key, .ended(epoch: 7, ending: Room.ending))),
             ], in: &room.rows)
         #expect(steps[1].command == .clear(live: Room.key))
         var effects: [Effect] = []
@@ -108,13 +108,31 @@ import Testing
         room.machine.conclude(steps[0], .done(entries: [entry], answer: .none), in: &room.rows, into: &effects)
         room.machine.conclude(steps[1], .nothing, in: &room.rows, into: &effects)
         #expect(Room.refusal(caller, effects) == .noSuchRoomOnEntry)
-        #expect(effects.count == 2)
-        #expect(effects.last == .countGone(Room.key))
+        // The end goes on to the fan-out (reference 19), with the entries that were counted.
+        #expect(effects.count == 3)
+        #expect(
+            effects.suffix(2) == [.countGone(Room.key), .barrage(BarrageInput(Room.key, .ended(ending: Room.ending)))])
+    }
+
+    @Test func `the end of a live tells the fan-out its entries, and passes on also when the live is not known`() {
+        var room = Room()
+        for counter in 1...3 {
+            let caller = Room.caller(Room.bob, Int64(counter))
+            _ = room.send(.join(caller: caller), room.did([.joined(isFirst: true, count: 1)]))
+        }
+        var ending = Room.ending
+        ending.totalViewers = 3
+        #expect(
+            room.send(.ended(epoch: 7, ending: Room.ending)).last
+                == .barrage(BarrageInput(Room.key, .ended(ending: ending))))
+        #expect(
+            room.send(.ended(epoch: 7, ending: Room.ending))
+                == [.barrage(BarrageInput(Room.key, .ended(ending: Room.ending)))])
     }
 
     @Test func `a ticket of an earlier live of the same name is void`() {
         var room = Room()
-        _ = room.send(.ended(epoch: 7))
+        _ = room.send(.ended(epoch: 7, ending: Room.ending))
         _ = room.send(.opened(epoch: 8, owner: Room.owner))
         let old = Room.caller(Room.alice, 5, ticket: 102)
         #expect(Room.refusal(old, room.send(.leave(caller: old))) == .staleTicket)

@@ -8,6 +8,9 @@ struct Room {
     static let key = LiveKey("demo", "stage-1")
     static let owner = UserInfo(userID: "host", userName: "Host")
     static let alice = UserInfo(userID: "alice", userName: "Alice")
+    static let ending = Ending(
+        reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
+        endedAt: Timestamp(milliseconds: 1_020_000))
     static let bob = UserInfo(userID: "bob", userName: "Bob")
 
     var machine: AudienceMachine

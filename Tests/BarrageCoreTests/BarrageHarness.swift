@@ -96,3 +96,10 @@ extension Outcome? {
     /// Whether a message entered.
     var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
 }
+
+/// An end without a caller, of an incarnation that is no older than `epoch`.
+func ending(_ epoch: Int64 = 7, _ caller: Caller? = nil) -> Ending {
+    Ending(
+        reason: .endedByHost, caller: caller, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
+        endedAt: Timestamp(milliseconds: 1_000_000))
+}

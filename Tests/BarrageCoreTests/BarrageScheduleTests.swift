@@ -28,7 +28,7 @@ import Testing
             case 0:
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
-            case 1: command = .ended(reason: .endedByHost)
+            case 1: command = .ended(ending: ending(.max))
             case 2:
                 command = .rights(
                     isMessageDisable: Bool.random(using: &random), admins: ["u1"], isGiftEnabled: true)

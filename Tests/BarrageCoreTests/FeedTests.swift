@@ -36,12 +36,16 @@ import Testing
 
     @Test func `I1 the end is the feed's last item, once`() {
         var barrage = BarrageHarness()
+        let caller = user("alice", 1)
+        let statistics = LiveStatistics(liveDuration: 600_000)
+        let answer = Effect.success(.statistics(statistics: statistics), to: caller, app: app)
         #expect(
-            barrage.send(.ended(reason: .endedByHost))
-                == [
-                    .feed(self.item(1, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()), at: barrage.now))
-                ])
-        #expect(barrage.send(.ended(reason: .endedByServer)) == [])
+            barrage.send(.ended(ending: ending(epoch, caller))) == [
+                .feed(self.item(1, .liveEnded(reason: .endedByHost, statistics: statistics), at: barrage.now)),
+                .directory(DirectoryInput(app: app, .closed(live: live, epoch: epoch))), answer,
+            ])
+        #expect(barrage.send(.ended(ending: ending(epoch, caller))) == [])
+        #expect(barrage.send(.repeatEnding(caller: caller)) == [answer])
         #expect(barrage.text(user("bob", 1)).code == .noSuchRoom)
         #expect(barrage.tip() == false)
         #expect(barrage.control() == false)
@@ -57,14 +61,14 @@ import Testing
     @Test func `I9 the end passes also when the budget is used up`() {
         var barrage = BarrageHarness()
         for _ in 0..<60 { #expect(barrage.control() == true) }
-        #expect(barrage.send(.ended(reason: .endedByHost)).items.map(\.position.number) == [61])
+        #expect(barrage.send(.ended(ending: ending())).items.map(\.position.number) == [61])
         barrage.expectSound()
     }
 
     @Test func `a live that begins anew has a new epoch and begins at one`() {
         var barrage = BarrageHarness()
         for counter in 1...20 { #expect(barrage.text(user("bob", Int64(counter))).wasSent) }
-        _ = barrage.send(.ended(reason: .endedByHost))
+        _ = barrage.send(.ended(ending: ending()))
         // An old opening that comes late changes nothing.
         #expect(barrage.send(.opened(epoch: epoch, owner: "alice")) == [])
         #expect(barrage.feed?.hasEnded == true)
@@ -98,7 +102,12 @@ import Testing
         #expect(barrage.text(server(1)).wasSent)
         // Lives that are not there have no floors and no rights.
         #expect(barrage.send(.floor(user: "bob", ticket: Ticket(1)), to: LiveKey(app, "none")) == [])
-        #expect(barrage.send(.ended(reason: .endedByHost), to: LiveKey(app, "none")) == [])
+        // Its end is told back all the same, and there is nothing to answer again.
+        let none = LiveKey(app, "none")
+        #expect(
+            barrage.send(.ended(ending: ending(3)), to: none)
+                == [.directory(DirectoryInput(app: app, .closed(live: "none", epoch: 3)))])
+        #expect(barrage.send(.repeatEnding(caller: user("alice", 1)), to: none) == [])
     }
 
     @Test func `a message may have 12 KB with all that belongs to it`() {

@@ -35,9 +35,22 @@ struct DirectoryHarness {
         while !open.isEmpty {
             for effect in self.send(open.removeFirst()) {
                 if case .directory(let input, _) = effect { open.append(input.command) } else { others.append(effect) }
+                if case .connection(let input) = effect, case .ended(let live, let ending) = input.command {
+                    // The other machines, which an end passes one after the other; the fan-out answers.
+                    open.append(.closed(live: live, epoch: ending.epoch))
+                    if let caller = ending.caller { others.append(Self.statistics(caller)) }
+                }
+                if case .barrage(let input) = effect, case .repeatEnding(let caller) = input.command {
+                    others.append(Self.statistics(caller))
+                }
             }
         }
         return others
+    }
+
+    /// The fan-out's answer to an end.
+    static func statistics(_ caller: Caller) -> Effect {
+        .success(.statistics(statistics: LiveStatistics()), to: caller, app: app)
     }
 
     /// Lets time pass; gives what fell due.

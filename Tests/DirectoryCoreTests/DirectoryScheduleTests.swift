@@ -91,6 +91,10 @@ private let lives: [LiveID] = ["one", "two"]
                     if case .audience(let input) = effect, case .vouchAdmin(let user, let caller) = input.command {
                         open.append(.setAdminVouched(live: input.key.live, user: user, caller: caller))
                     }
+                    // The other machines, which an end passes one after the other.
+                    if case .connection(let input) = effect, case .ended(let live, let ending) = input.command {
+                        open.append(.closed(live: live, epoch: ending.epoch))
+                    }
                 }
             }
             directory.expectSound()
@@ -110,11 +114,13 @@ private let lives: [LiveID] = ["one", "two"]
         var repeated = 0
         for effect in effects {
             switch effect {
-            case .audience(let input):
-                if case .ended(let epoch) = input.command {
-                    #expect(ended.insert("\(input.key.text)#\(epoch)").inserted)
-                    #expect(opened.contains("\(input.key.text)#\(epoch)"))
+            case .connection(let input):
+                if case .ended(let live, let ending) = input.command {
+                    let name = "\(LiveKey(input.app, live).text)#\(ending.epoch)"
+                    #expect(ended.insert(name).inserted)
+                    #expect(opened.contains(name))
                 }
+            case .audience(let input):
                 if case .opened(let epoch, _) = input.command {
                     #expect(opened.insert("\(input.key.text)#\(epoch)").inserted)
                 }

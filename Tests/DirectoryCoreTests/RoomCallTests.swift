@@ -6,26 +6,72 @@ import Testing
 @testable import DirectoryCore
 
 @Suite struct RoomCallTests {
-    @Test func `I1 a live ends once, told to everybody, and its owner is free when it hears`() throws {
+    @Test func `I1 a live ends once, its end goes to the connections first, and its owner is free`() throws {
         var directory = DirectoryHarness.running()
         let room = try #require(directory.room)
         let caller = user("alice", 2)
-        let reply = Reply(to: caller, app: app, .success(result: .done), seen: Seen(.rooms, live, revision: 3))
-        let release = DirectoryCommand.release(owner: "alice", live: live, thenReply: reply)
+        let ending = Ending(
+            reason: .endedByHost, caller: caller, epoch: 2, createdAt: room.info.createTime, endedAt: directory.now)
+        let release = DirectoryCommand.release(owner: "alice", live: live, thenReply: nil)
         #expect(
             directory.send(.end(live: live, caller: caller)) == [
                 .room(RoomRecord(app: app, info: room.info, epoch: 2, revision: 3, ended: .endedByHost)),
-                .audience(AudienceInput(key, .ended(epoch: 2))),
-                .barrage(BarrageInput(key, .ended(reason: .endedByHost))),
-                .seat(SeatInput(key, .ended)),
-                .connection(ConnectionInput(app: app, .ended(live: live))),
+                .connection(ConnectionInput(app: app, .ended(live: live, ending: ending))),
                 .directory(DirectoryInput(app: app, release), key: "demo/alice"),
             ])
-        #expect(directory.send(release) == [.reply(reply)])
+        #expect(directory.send(release) == [])
         directory.expectSound()
         #expect(codes(directory.settle(.end(live: live, caller: user("alice", 3)))) == [.noSuchRoom])
-        // Sent again, the first end is answered again.
-        #expect(directory.settle(.end(live: live, caller: caller)) == [.reply(reply)])
+        // Sent again, the first end is answered again, by the fan-out.
+        #expect(
+            directory.send(.end(live: live, caller: caller))
+                == [.barrage(BarrageInput(key, .repeatEnding(caller: caller)))])
+    }
+
+    @Test func `I1 I15 an end that is sent again does not end the live that has begun since`() {
+        var directory = DirectoryHarness.running()
+        let caller = user("alice", 2)
+        _ = directory.settle(.end(live: live, caller: caller))
+        _ = directory.pass(.seconds(2))
+        _ = directory.settle(.create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 3)))
+        #expect(directory.room?.ended == nil)
+        #expect(codes(directory.settle(.end(live: live, caller: caller))) == [.requestForgotten])
+        #expect(directory.room?.ended == nil)
+        directory.expectSound()
+    }
+
+    @Test func `a live's id is free again when its end has passed all machines`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.send(.end(live: live, caller: user("alice", 2)))
+        _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
+        _ = directory.pass(.seconds(5))
+        func create(_ counter: Int64) -> [Effect] {
+            directory.settle(.create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", counter)))
+        }
+        #expect(codes(create(3)) == [.createdTooOften])
+        _ = directory.send(.closed(live: live, epoch: 1))
+        #expect(codes(create(4)) == [.createdTooOften], "the end of another incarnation")
+        _ = directory.send(.closed(live: live, epoch: 2))
+        #expect(results(create(5)).count == 1)
+        directory.expectSound()
+    }
+
+    @Test func `a live runs while its owner is here and is suspended while it is away, told to its viewers`() throws {
+        var directory = DirectoryHarness.running()
+        var info = try #require(directory.room).info
+        #expect(info.status == .running)
+        #expect(directory.send(.occupancy(live: live, owner: .present, isEmpty: false)) == [])
+        info.status = .suspended
+        #expect(
+            directory.send(.occupancy(live: live, owner: .offline, isEmpty: true)) == [
+                .room(RoomRecord(app: app, info: info, epoch: 2, revision: 4)),
+                .barrage(BarrageInput(key, .tell(content: .infoChanged(info: info)))),
+            ])
+        #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
+        _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
+        #expect(directory.room?.info.status == .running)
+        _ = directory.settle(.end(live: live, caller: user("alice", 2)))
+        #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
     }
 
     @Test func `an ended live goes after five minutes, with a tombstone`() {

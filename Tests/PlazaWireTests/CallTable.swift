@@ -32,6 +32,7 @@ enum CallTable {
         .text("seatMode", "free", needed: false), .number("seatTemplate", 50), .text("coverURL", "c", needed: false),
         .text("backgroundURL", "b", needed: false), .list("categoryList", "[]"), .number("activityStatus", 1),
         .flag("isGiftEnabled", false),
+        .number("maxMemberCount", 500),
     ]
 
     static let rooms: [CallSpec] = [

@@ -25,14 +25,15 @@ import Testing
             ("setAdminVouched", .setAdminVouched(live: Samples.live, user: "bob", caller: Self.caller)),
             ("revokeAdmin", .revokeAdmin(live: Samples.live, user: "bob", caller: Self.caller)),
             ("kick", .kick(live: Samples.live, user: "bob", caller: Self.caller)),
-            ("end", .end(live: Samples.live, caller: Self.caller)),
+            ("end", .end(live: Samples.live, caller: Self.caller)), ("closed", .closed(live: Samples.live, epoch: 77)),
+            ("occupancy", .occupancy(live: Samples.live, owner: .offline, isEmpty: true)),
             ("floor", .floor(live: Samples.live, user: "bob", ticket: Samples.ticket)),
         ]
         commands += Self.appChanges.map { ($0, .appSettings(change: $1, caller: Samples.server)) }
         for (_, command) in commands {
             switch command {
             case .create, .open, .repeatOpen, .release, .updateInfo, .setMetadata, .deleteMetadata, .setAdmin,
-                .setAdminVouched, .revokeAdmin, .kick, .end, .floor, .appSettings:
+                .setAdminVouched, .revokeAdmin, .kick, .end, .closed, .occupancy, .floor, .appSettings:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }
@@ -57,7 +58,7 @@ import Testing
     @Test func `presence's inputs keep their form`() throws {
         let member = Presence(session: "s-1", user: Samples.bob, ticket: Samples.ticket, silentFor: 1200)
         let commands: [(String, AudienceCommand)] = [
-            ("opened", .opened(epoch: 77, owner: Samples.alice)), ("ended", .ended(epoch: 77)),
+            ("opened", .opened(epoch: 77, owner: Samples.alice)), ("ended", .ended(epoch: 77, ending: Samples.ending)),
             ("join", .join(caller: Self.caller)), ("leave", .leave(caller: Self.caller)),
             (
                 "heartbeats",
@@ -92,7 +93,7 @@ import Testing
 
     @Test func `the fan-out's inputs keep their form`() throws {
         let commands: [(String, BarrageCommand)] = [
-            ("opened", .opened(epoch: 77, owner: "alice")), ("ended", .ended(reason: .endedByServer)),
+            ("opened", .opened(epoch: 77, owner: "alice")), ("ended", .ended(ending: Samples.ending)),
             ("sendText", .sendText(text: "hello \"all\"", extensionInfo: ["k": "v"], caller: Self.caller)),
             ("sendPlainText", .sendText(text: "hello", extensionInfo: nil, caller: Self.caller)),
             ("sendCustom", .sendCustom(businessID: "gift", data: "{\"n\":5}", caller: Self.caller)),
@@ -121,7 +122,7 @@ import Testing
         let caller = Self.caller
         let commands: [(String, SeatCommand)] = [
             ("opened", .opened(epoch: 77, info: Samples.info)), ("infoChanged", .infoChanged(info: Samples.info)),
-            ("ended", .ended),
+            ("ended", .ended(ending: Samples.ending)),
             ("apply", .apply(seatIndex: -1, timeoutSeconds: 10, extraInfo: "please", caller: caller)),
             ("cancelApplication", .cancelApplication(caller: caller)),
             ("acceptApplication", .acceptApplication(user: "bob", caller: caller)),
@@ -178,7 +179,7 @@ import Testing
         let caller = Self.caller
         let (live, other) = (Samples.live, Samples.other)
         let commands: [(String, ConnectionCommand)] = [
-            ("opened", .opened(live: live, owner: Samples.alice, isVoice: false)), ("ended", .ended(live: live)),
+            ("opened", .opened(live: live, owner: Samples.alice, isVoice: false)), ("ended", .ended(live: live, ending: Samples.ending)),
             ("userGone", .userGone(live: live, user: "alice")), ("confirmOwner", .confirmOwner(live: live)),
             ("userBack", .userBack(live: live, user: Samples.alice)),
             ("floor", .floor(live: live, user: "bob", ticket: Samples.ticket)),

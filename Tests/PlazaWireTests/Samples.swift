@@ -24,14 +24,18 @@ enum Samples {
         liveID: Samples.live, liveName: "Concert", notice: "Tonight", isMessageDisable: false, isPublicVisible: true,
         keepOwnerOnSeat: true, maxSeatCount: 9, seatMode: .apply, seatTemplate: 600, coverURL: "https://example.org/c",
         backgroundURL: "https://example.org/b", categoryList: [1, 4], activityStatus: 2, isGiftEnabled: true,
-        metaData: ["lang": "en", "n": "5"], liveOwner: Samples.alice, createTime: Samples.at, admins: ["bob"])
+        metaData: ["lang": "en", "n": "5"], liveOwner: Samples.alice, createTime: Samples.at, admins: ["bob"],
+        status: .suspended, maxMemberCount: 20)
     static let statistics = LiveStatistics(
         totalViewers: 8, totalGiftsSent: 5, totalGiftCoins: 500, totalUniqueGiftSenders: 2, totalLikesReceived: 30,
         totalMessageCount: 12, liveDuration: 60_000)
     static let everyChange = LiveChanges(
         liveName: "Concert", notice: "", isMessageDisable: true, isPublicVisible: false, keepOwnerOnSeat: false,
         maxSeatCount: 6, seatMode: .free, seatTemplate: 50, coverURL: "c", backgroundURL: "b", categoryList: [],
-        activityStatus: 1, isGiftEnabled: false)
+        activityStatus: 1, isGiftEnabled: false, maxMemberCount: 500)
+    static let ending = Ending(
+        reason: .endedByServer, caller: Samples.server, epoch: 77, createdAt: Samples.at, endedAt: Samples.later,
+        totalViewers: 8)
     static let member = ConnectionMember(live: Samples.live, host: Samples.alice, joinedAt: Samples.at)
     static let otherMember = ConnectionMember(
         live: Samples.other, host: Samples.bob, joinedAt: Samples.later,

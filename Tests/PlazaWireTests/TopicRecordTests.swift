@@ -15,7 +15,7 @@ import Testing
     private static let end = DirectoryInput(app: Samples.app, .end(live: Samples.live, caller: Samples.caller))
     private static let join = AudienceInput(Samples.key, .join(caller: Samples.caller))
     private static let tell = BarrageInput(Samples.key, .tell(content: .adminSet(user: "bob")))
-    private static let seat = SeatInput(Samples.key, .ended)
+    private static let seat = SeatInput(Samples.key, .ended(ending: Samples.ending))
     private static let exit = ConnectionInput(app: Samples.app, .exit(live: Samples.live, caller: Samples.caller))
     private static let app = AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)
     private static let epoch = PresenceEpochRecord(partition: 7, epoch: "e")

@@ -86,7 +86,7 @@ import Testing
 
     @Test func `an ended live leaves no key behind`() throws {
         for index in 0..<5 { self.partition.write(.join(caller: Partition.caller("u\(index)", 1))) }
-        try self.partition.send(.ended(epoch: 7))
+        try self.partition.send(.ended(epoch: 7, ending: Partition.ending))
         try self.partition.send(nil)
         let raw = try RawRedis(port: self.redis.port)
         guard case .list(let keys) = try raw.run("KEYS", "*") else { return #expect(Bool(false), "no keys") }

@@ -11,6 +11,9 @@ import ServiceShell
 final class Partition {
     static let key = LiveKey("demo", "stage-1")
     static let host = UserInfo(userID: "host", userName: "Host")
+    static let ending = Ending(
+        reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
+        endedAt: Timestamp(milliseconds: 1_020_000))
 
     let redis: Int
     let lease: Milliseconds

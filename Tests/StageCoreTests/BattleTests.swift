@@ -235,7 +235,7 @@ struct BattleTests {
         #expect(started.toldBattle("b")?.sides.map(\.live) == ["a", "b"])
         _ = rig.pass(milliseconds: 60_000)
         let second = rig.ask("a", "b")
-        let gone = rig.tell(.ended(live: "a"))
+        let gone = rig.tell(.ended(live: "a", ending: ending()))
         #expect(
             gone.notices.map(\.content) == [.battleRequestCancelled(battle: second, inviter: "a", invitee: "b")])
         #expect(rig.pass(milliseconds: 60_000).notices == [])

@@ -70,9 +70,14 @@ struct ConnectionMachineTests {
             ])
         _ = rig.request("a", "b")
         #expect(
-            rig.tell(.ended(live: "a")) == [
-                rig.notice(to: "b", .coHostRequestCancelled(inviter: rig.member("a"), invitee: "b"))
+            rig.tell(.ended(live: "a", ending: ending())) == [
+                rig.notice(to: "b", .coHostRequestCancelled(inviter: rig.member("a"), invitee: "b")),
+                .seat(SeatInput(LiveKey("demo", "a"), .ended(ending: ending()))),
             ])
+        // Also a live that is not known passes its end on (reference 19).
+        #expect(
+            rig.tell(.ended(live: "a", ending: ending()))
+                == [.seat(SeatInput(LiveKey("demo", "a"), .ended(ending: ending())))])
         #expect(rig.request("b", "a").liveCodes == [1])
     }
 
@@ -160,7 +165,7 @@ struct ConnectionMachineTests {
         #expect(rig.tell(.userGone(live: "a", user: "gina")) == [])
         #expect(rig.tell(.userGone(live: "a", user: "host-a")).toldLives == ["a", "b"])
         rig.connect("a", "b")
-        #expect(rig.tell(.ended(live: "b")).toldLives == ["b", "a"])
+        #expect(rig.tell(.ended(live: "b", ending: ending())).toldLives == ["b", "a", "b"])
         #expect(rig.live("b") == nil && rig.live("a")?.connection == nil)
     }
 
@@ -200,7 +205,7 @@ struct ConnectionMachineTests {
     @Test func `a live that is created anew goes on with higher revisions`() {
         var rig = ConnectionRig(["a", "b"])
         rig.connect("a", "b")
-        _ = rig.tell(.ended(live: "a"))
+        _ = rig.tell(.ended(live: "a", ending: ending()))
         let last = rig.live("b")?.revision ?? 0
         _ = rig.tell(.opened(live: "a", owner: ConnectionRig.host("a"), isVoice: false))
         #expect(rig.live("a").map { $0.revision > last } == true)

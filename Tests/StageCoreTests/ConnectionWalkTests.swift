@@ -122,7 +122,7 @@ struct ConnectionWalk {
         let timeout = Int64.random(in: 0...12, using: &self.random)
         let battle: BattleID = live?.battleRequest ?? live?.battle ?? "b-1"
         switch Int.random(in: 0..<72, using: &self.random) {
-        case 0: return Bool.random(using: &self.random) ? .ended(live: id) : .confirmOwner(live: id)
+        case 0: return Bool.random(using: &self.random) ? .ended(live: id, ending: ending()) : .confirmOwner(live: id)
         case 1...4:
             let isVoice = Int.random(in: 0..<16, using: &self.random) == 0
             return .opened(live: id, owner: ConnectionRig.host(id), isVoice: live?.isVoice ?? isVoice)

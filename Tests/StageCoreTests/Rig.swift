@@ -129,3 +129,10 @@ extension SeatCommand {
 }
 
 func info(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }
+
+/// An end without a caller, of an incarnation that is no older than `epoch`.
+func ending(_ epoch: Int64 = 7, _ caller: Caller? = nil) -> Ending {
+    Ending(
+        reason: .endedByHost, caller: caller, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
+        endedAt: Timestamp(milliseconds: 1_000_000))
+}

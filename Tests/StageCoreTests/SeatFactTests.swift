@@ -69,9 +69,11 @@ struct SeatFactTests {
     @Test func `I13 the end of the live drops all requests, and its stage is gone after five minutes`() {
         var rig = SeatRig(SeatRig.live(keepsOwner: true))
         _ = rig.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: $0) }
-        let ended = rig.tell(.ended)
-        #expect(rig.stage.map { ended == [.stage($0.record)] } == true)
+        let passedOn = Effect.audience(AudienceInput(SeatRig.room, .ended(epoch: 7, ending: ending())))
+        let ended = rig.tell(.ended(ending: ending()))
+        #expect(rig.stage.map { ended == [.stage($0.record), passedOn] } == true)
         #expect(rig.seated == [nil, nil, nil, nil])
+        #expect(rig.tell(.ended(ending: ending())) == [passedOn], "told again, the end goes on again")
         #expect(rig.tell(.userGone(user: "gina")) == [])
         #expect(rig.pass(milliseconds: 299_999) == [])
         #expect(rig.pass(milliseconds: 1) == [.stageGone(SeatRig.room)])
@@ -80,10 +82,11 @@ struct SeatFactTests {
 
     @Test func `a live that is created anew under its old name goes on with higher revisions`() {
         var rig = SeatRig()
-        let first = rig.tell(.ended).stages.last?.revision ?? .max
+        let first = rig.tell(.ended(ending: ending())).stages.last?.revision ?? .max
         let again = rig.tell(.opened(epoch: 9, info: SeatRig.live()))
         #expect(again.stages.first.map { $0.revision > first && $0.epoch == 9 } == true)
         #expect(rig.pass(milliseconds: 300_000) == [], "the old end is forgotten")
+        #expect(rig.tell(.ended(ending: ending(8))).stages == [], "an end of the live before this one")
         #expect(rig.tell(.opened(epoch: 8, info: SeatRig.live())) == [])
     }
 

@@ -163,7 +163,7 @@ struct SeatMachineTests {
         #expect(apply(&none, "gina", -1) == 100211)
         var closed = SeatRig(nil)
         #expect(apply(&closed, "gina", -1) == 100004)
-        _ = rig.tell(.ended)
+        _ = rig.tell(.ended(ending: ending()))
         #expect(apply(&rig, "gus", -1) == 100004)
     }
 

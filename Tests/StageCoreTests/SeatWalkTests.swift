@@ -117,7 +117,7 @@ struct SeatWalk {
         let index = max(-1, Int.random(in: -6...5, using: &self.random))
         let timeout = Int64.random(in: 0...12, using: &self.random)
         switch Int.random(in: 0..<54, using: &self.random) {
-        case 0: return .ended
+        case 0: return .ended(ending: ending(.max))
         case 1, 2:
             return .opened(epoch: self.rig.moment.offset, info: self.randomInfo(key.live))
         case 3: return .infoChanged(info: self.randomInfo(key.live))
