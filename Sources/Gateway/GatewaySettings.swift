@@ -29,6 +29,12 @@ package struct GatewaySettings: Sendable {
     package var sendBufferBytes: Int32 = 0
     /// Calls of one connection in a second; beyond, it is disconnected.
     package var callsPerSecond = 200
+    /// Requests over HTTP of an app's server in a second, for each call; beyond, 429 (reference 13).
+    package var serverCallsPerSecond = 200
+    /// The same for the list of lives.
+    package var serverListsPerSecond = 10
+    /// Requests over HTTP of one user in a second; beyond, 429.
+    package var userRequestsPerSecond = 20
     /// Frames of one connection that are no calls; beyond, it is disconnected.
     package var badFrames = 10
 

@@ -22,6 +22,12 @@ package struct GiftText: Hashable, Sendable, Codable {
         self.name = name
         self.desc = desc
     }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.name = try values.decode(String.self, forKey: .name)
+        self.desc = try values.decodeIfPresent(String.self, forKey: .desc) ?? ""
+    }
 }
 
 /// A gift (reference 11.1).

@@ -98,6 +98,21 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
+    /// Answers every caller whose record has come with success; each gets its answer once.
+    func answerAll() {
+        for record in self.state.withLock({ $0.records }) {
+            guard let value = record.value, let found = try? Wire.decode(AnyCommand.self, from: value) else { continue }
+            for caller in found.callers { self.reply(caller) { .success(result: .done) } }
+        }
+    }
+
+    /// A record of any inbox, as far as its caller goes.
+    private struct AnyCommand: Decodable {
+        struct Called: Decodable { var caller: Caller? }
+        var command: [String: Called]
+        var callers: [Caller] { self.command.values.compactMap(\.caller) }
+    }
+
     /// Answers a caller; a call that was answered before gets the same answer (I15).
     func reply(_ caller: Caller, _ make: () -> Outcome) {
         let known = self.state.withLock { $0.outcomes[caller.request] }

@@ -7,19 +7,20 @@ import Glibc
 import HTTPServer
 import PlazaModel
 import PlazaWire
+import TestSupport
 import Testing
 import Tokens
 
 @testable import Gateway
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GatewayAPITests {
-    private struct Answer {
+    private struct Answer: Sendable {
         var status: Int
         var head: String
         var body: String
     }
 
-    private struct Served {
+    private struct Served: Sendable {
         let cluster: FakeCluster
         let server: WebServer
 
@@ -107,7 +108,11 @@ import Tokens
         #expect(called.status == 200 && called.body.contains("\"number\":2"))
         let user = try served.ask(
             "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", token: FakeCluster.Tokens.token("bob"))
-        #expect(user.status == 409 && user.body.contains("notInRoom"), "a user is in no room over HTTP")
+        #expect(user.status == 403 && user.body.contains("noPermission"), "this is for an app's server")
+        let call = try served.ask(
+            "POST", "/v1/call/barrage.sendText", "{\"live\":\"a\",\"text\":\"hi\"}",
+            token: FakeCluster.Tokens.token("bob"))
+        #expect(call.status == 409 && call.body.contains("notInRoom"), "a user is in no room over HTTP")
         #expect(try served.ask("POST", "/v1/call/live.join", "{\"live\":\"a\"}").status == 404)
         #expect(try served.ask("POST", "/v1/lives", "no json").status == 400)
         #expect(try served.ask("POST", "/v1/lives", "{\"live\":}").status == 400)
@@ -127,6 +132,80 @@ import Tokens
         #expect(other.body != first.body, "the key is bound to who uses it")
         let long = "Idempotency-Key: " + String(repeating: "k", count: 129)
         #expect(try served.ask("POST", "/v1/lives", "{\"live\":\"x\"}", headers: [long]).status == 400)
+    }
+
+    @Test func `what an operation does not name is refused, and told`() throws {
+        let served = try Served()
+        served.cluster.create("a")
+        let cases: [(String, String, String, Int, String)] = [
+            ("GET", "/v1/lives?counts=1", "", 400, "counts is not known here"),
+            ("GET", "/v1/lives?count=1&count=2", "", 400, "count is named twice"),
+            ("GET", "/v1/lives?count=0", "", 400, "count is 0; 1 to 50 are possible"),
+            ("GET", "/v1/lives", "{}", 400, "this operation takes no body"),
+            ("POST", "/v1/lives", "", 400, "a JSON body is missing"),
+            ("POST", "/v1/lives", #"{"live":"b","owner":"anna","name":"B"}"#, 400, "name is not known here"),
+            ("POST", "/v1/lives", #"{"live":"b","owner":7}"#, 400, "owner is not a string"),
+            ("PATCH", "/v1/lives/a", #"{"seatMode":"maybe"}"#, 400, "seatMode is not one of free, apply"),
+            ("PUT", "/v1/lives/a/seats/x/lock", "", 400, "seat is not a whole number in range"),
+            ("DELETE", "/v1/lives/a/metadata", "", 400, "key is missing"),
+            ("DELETE", "/v1/lives/a/audience/no%20id", "", 400, "user is not a user's id"),
+            ("POST", "/v1/call/live.fly", "{}", 404, "there is no method"),
+        ]
+        for (method, path, body, status, message) in cases {
+            let answer = try served.ask(method, path, body)
+            #expect(answer.status == status && answer.body.contains(message), "\(method) \(path): \(answer.body)")
+        }
+        let typed = try served.ask(
+            "POST", "/v1/lives", #"{"live":"b","owner":"anna"}"#, headers: ["Content-Type: text/plain"])
+        #expect(typed.status == 415)
+    }
+
+    @Test func `parameters of path, query and body become those of the call`() async throws {
+        let served = try Served()
+        served.cluster.state.withLock { $0.answers = false }
+        let asked: [(String, String, String, String)] = [
+            ("PUT", "/v1/lives/a/admins/bob", "", #""setAdmin""#),
+            ("DELETE", "/v1/lives/a/metadata?key=x&key=y", "", #""keys":["x","y"]"#),
+            ("PATCH", "/v1/lives/a/guests/bob", #"{"seatIndex":3}"#, #""to":3,"user":"bob""#),
+            ("DELETE", "/v1/lives/a/seats/2/lock", "", #""isLocked":false,"seatIndex":2"#),
+            (
+                "PUT", "/v1/app/gifts/rose", #"{"category":"new","name":"Rose","coins":1}"#,
+                #""putGift":{"category":"new","gift":{"coins":1,"#
+            ), ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#, #""categoryID":"new""#),
+            ("DELETE", "/v1/app/words?word=bad&word=worse", "", #""words":["bad","worse"]"#),
+            ("POST", "/v1/battles/b-1/scores", #"{"scores":[{"live":"a","score":5}]}"#, #""updateScores""#),
+        ]
+        for (method, path, body, part) in asked {
+            async let answer = onOwnThread { try served.ask(method, path, body) }
+            let found = try await onOwnThread {
+                try served.cluster.record { record -> Bool? in
+                    String(decoding: record.value ?? [], as: UTF8.self).contains(part) ? true : nil
+                }
+            }
+            #expect(found, "\(method) \(path)")
+            served.cluster.answerAll()
+            #expect(try await answer.status == 200)
+        }
+    }
+
+    @Test func `I16 a server that calls too often is told when to come back, each call by itself`() throws {
+        let served = try Served()
+        served.cluster.create("a")
+        var refused: Answer?
+        for _ in 0..<40 where refused == nil {
+            let answer = try served.ask("GET", "/v1/lives")
+            if answer.status == 429 { refused = answer }
+        }
+        #expect(refused?.head.contains("Retry-After: 1") == true)
+        #expect(refused?.body.contains("\"code\":-2,") == true)
+        #expect(try served.ask("GET", "/v1/lives/a").status == 200)
+        let other = FakeCluster.Tokens.token("shop", app: "other", role: .server)
+        #expect(try served.ask("GET", "/v1/lives", token: other).status == 200)
+    }
+
+    @Test func `the description is there without a token`() throws {
+        let answer = try Served().ask("GET", "/openapi.json", token: nil)
+        #expect(answer.status == 200 && answer.body.contains("\"openapi\":\"3.1.0\""))
     }
 
     @Test func `I16 overload and an absent broker are 503 with a time to come back`() throws {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The forms of what answers hold, by the names under which the description shows them.
+///
+/// Answers may grow, so members that are not named here are possible for a reader; a test checks that none is missing.
+enum AnswerForms {
+    /// All forms, by name.
+    static let all: [(name: String, form: Schema)] = Self.people + Self.lives + Self.stages + Self.apps + Self.errors
+
+    /// A reference to the form of a name.
+    static func named(_ name: String) -> Schema { .named(name) }
+
+    /// The result `{"kind": {…}}` of a call.
+    static func result(_ kind: String, _ fields: [Schema.Field] = []) -> Schema {
+        .object([.needed(kind, .object(fields))])
+    }
+
+    /// Nothing to tell.
+    static let done = Self.result("done")
+
+    private static let time = Schema.int
+    private static let texts = Schema.map(of: .string, most: Int.max)
+
+    private static func list(_ form: Schema) -> Schema { .list(of: form, 0...Int.max) }
+
+    private static let people: [(String, Schema)] = [
+        (
+            "UserInfo",
+            .object([.needed("userID", .string), .needed("userName", .string), .needed("avatarURL", .string)])
+        ),
+        (
+            "AudienceMember",
+            .object([
+                .needed("user", .named("UserInfo")), .needed("joinedAt", Self.time, "Milliseconds since 1970."),
+                .needed("role", .integer(0...2), "0 owner, 1 admin, 2 anybody else."),
+            ])
+        ),
+        (
+            "AudiencePage",
+            .object([
+                .needed("members", Self.list(.named("AudienceMember"))),
+                .needed("cursor", .string, "Where the next page begins; empty: there is none."),
+                .needed("count", .count),
+            ])
+        ),
+        (
+            "LiveCount",
+            .object([
+                .needed("live", .string), .needed("count", .count, "Users in the live, the owner not counted."),
+                .needed("totalViewers", .count, "All entries, repeat visits counted."),
+                .needed("stale", .boolean, "Presence cannot vouch for the count just now."),
+                .needed("at", Self.time, "Milliseconds since 1970."),
+            ])
+        ),
+    ]
+
+    private static let lives: [(String, Schema)] = [
+        (
+            "LiveInfo",
+            .object([
+                .needed("liveID", .string), .needed("liveName", .string), .needed("notice", .string),
+                .needed("isMessageDisable", .boolean), .needed("isPublicVisible", .boolean),
+                .needed("keepOwnerOnSeat", .boolean), .needed("maxSeatCount", .count),
+                .needed("seatMode", .choice(["free", "apply"])), .needed("seatTemplate", .count),
+                .needed("coverURL", .string), .needed("backgroundURL", .string),
+                .needed("categoryList", Self.list(.int)), .needed("activityStatus", .int),
+                .needed("isGiftEnabled", .boolean), .needed("metaData", Self.texts),
+                .needed("liveOwner", .named("UserInfo")),
+                .needed("createTime", Self.time, "Milliseconds since 1970."), .needed("admins", Self.list(.string)),
+            ])
+        ),
+        (
+            "LiveListEntry",
+            .object([
+                .needed("info", .named("LiveInfo")), .needed("audienceCount", .count),
+                .needed("totalViewerCount", .count),
+            ])
+        ),
+        (
+            "LiveDetails",
+            .object([
+                .needed("info", .named("LiveInfo")), .needed("epoch", .count), .needed("audience", .named("LiveCount")),
+                .optional("stage", .named("Stage")),
+            ])
+        ),
+        (
+            "LiveStatistics",
+            .object(
+                [
+                    "totalViewers", "totalGiftsSent", "totalGiftCoins", "totalUniqueGiftSenders",
+                    "totalLikesReceived", "totalMessageCount", "liveDuration",
+                ].map { .needed($0, .count) })
+        ),
+        ("FeedPosition", .object([.needed("epoch", .count), .needed("number", .count)])),
+        ("LiveCode", .object([.needed("live", .string), .needed("code", .int, "0: success.")])),
+    ]
+
+    private static let stages: [(String, Schema)] = [
+        (
+            "SeatUser",
+            .object([
+                .needed("user", .named("UserInfo")),
+                .needed("role", .integer(0...2), "0 owner, 1 admin, 2 anybody else."), .needed("live", .string),
+                .needed("isMicrophoneOn", .boolean), .needed("allowOpenMicrophone", .boolean),
+                .needed("isCameraOn", .boolean), .needed("allowOpenCamera", .boolean),
+            ])
+        ),
+        (
+            "Seat",
+            .object([
+                .needed("index", .count), .needed("isLocked", .boolean), .optional("occupant", .named("SeatUser")),
+            ])
+        ),
+        (
+            "ConnectionMember",
+            .object([
+                .needed("live", .string), .needed("host", .named("UserInfo")), .needed("joinedAt", Self.time),
+                .needed("seats", Self.list(.named("Seat"))),
+            ])
+        ),
+        (
+            "Connection",
+            .object([
+                .needed("id", .string), .needed("members", Self.list(.named("ConnectionMember"))),
+                .needed("templateID", .count), .needed("mutedLives", Self.list(.string)),
+            ])
+        ),
+        (
+            "BattleSide",
+            .object([
+                .needed("live", .string), .needed("host", .named("UserInfo")), .needed("score", .int),
+                .needed("hasLeft", .boolean),
+            ])
+        ),
+        (
+            "Battle",
+            .object([
+                .needed("id", .string), .needed("extensionInfo", .string), .needed("durationSeconds", .count),
+                .needed("needResponse", .boolean), .needed("startTime", Self.time), .needed("endTime", Self.time),
+                .needed("sides", Self.list(.named("BattleSide"))),
+                .optional("ended", .choice(["timeOver", "allMemberExit"])),
+            ])
+        ),
+        (
+            "BattleDetails",
+            .object([
+                .needed("id", .string), .needed("inviter", .string), .needed("createTime", Self.time),
+                .needed("durationSeconds", .count), .needed("needResponse", .boolean),
+                .needed("extensionInfo", .string), .optional("expiresAt", Self.time),
+                .needed(
+                    "invitees",
+                    Self.list(.object([.needed("live", .string), .needed("hasAccepted", .boolean)]))),
+                .optional("battle", .named("Battle")),
+            ])
+        ),
+        (
+            "Stage",
+            .object([
+                .needed("v", .count), .needed("app", .string), .needed("live", .string), .needed("epoch", .count),
+                .needed("revision", .count), .needed("seats", Self.list(.named("Seat"))),
+                .optional("connection", .named("Connection")), .optional("battle", .named("Battle")),
+            ])
+        ),
+    ]
+
+    private static let apps: [(String, Schema)] = [
+        ("GiftText", .object([.needed("name", .string), .needed("desc", .string)])),
+        (
+            "Gift",
+            .object([
+                .needed("giftID", .string), .needed("name", .string), .needed("desc", .string),
+                .needed("iconURL", .string), .needed("resourceURL", .string), .needed("level", .count),
+                .needed("coins", .count), .needed("extensionInfo", .string),
+                .optional("translations", .map(of: .named("GiftText"), most: Int.max)),
+            ])
+        ),
+        (
+            "GiftCategory",
+            .object([
+                .needed("categoryID", .string), .needed("name", .string), .needed("desc", .string),
+                .needed("extensionInfo", .string), .needed("gifts", Self.list(.named("Gift"))),
+                .optional("translations", .map(of: .named("GiftText"), most: Int.max)),
+            ])
+        ),
+        (
+            "AppSettings",
+            .object([
+                .needed("words", Self.list(.string)), .needed("gifts", Self.list(.named("GiftCategory"))),
+            ])
+        ),
+    ]
+
+    private static let errors: [(String, Schema)] = [
+        (
+            "Error",
+            .object([
+                .needed(
+                    "error",
+                    .object([
+                        .needed("code", .int, "What to switch on (PROTOCOL.md, section 13)."),
+                        .needed("name", .string), .needed("message", .string, "What was wrong, and the limit."),
+                        .optional("retryAfter", .count, "Milliseconds after which a new try makes sense."),
+                    ]))
+            ])
+        )
+    ]
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import HTTPServer
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// The gateway over HTTP, `/v1/…`: reads for everybody, and an app's own server's calls (PROTOCOL.md, section 15).
+///
+/// A request becomes the same call as a frame's, so everything is checked in one place. Reads are answered on the
+/// server's thread; the rest waits for a shard.
+struct GatewayAPI: Sendable {
+    private let gateway: Gateway
+    private let rates: RequestRates
+
+    /// Serves `gateway`.
+    init(_ gateway: Gateway) {
+        self.gateway = gateway
+        self.rates = RequestRates(gateway.settings)
+    }
+
+    /// The handler of all routes.
+    var handler: HTTPHandler {
+        var router = Router<HTTPHandler>()
+        for route in RouteTable.all {
+            router.add(route.method, route.path) { request, responder in self.serve(request, route, responder) }
+        }
+        router.add(.get, "/openapi.json") { _, responder in
+            responder.complete(HTTPResponse(status: 200, body: OpenAPIDocument.bytes))
+        }
+        return router.handler(failureBody: Self.failureBody)
+    }
+
+    /// The body of an answer that no route gave.
+    static let failureBody: HTTPFailure.Body = { failure in
+        let code: ReplyCode =
+            switch failure {
+            case .notFound, .methodNotAllowed: .unknownMethod
+            case .unavailable: .unavailable
+            case .deadlineExceeded: .timedOut
+            case .payloadTooLarge: .messageTooLong
+            case .badRequest, .headersTooLarge: .badFrame
+            }
+        return Outcome.failure(error: ReplyError(code, failure.rawValue)).json
+    }
+
+    private func serve(_ request: HTTPRequest, _ route: Route, _ responder: HTTPResponder) {
+        do throws(APIRefusal) {
+            let admission = try self.admit(request, route)
+            let parameters = try RouteInput.parameters(of: request, route)
+            let method = route.method(parameters)
+            try self.rates.admit(admission, method)
+            try self.call(method, parameters, request, route, admission, responder)
+        } catch {
+            responder.complete(error.response)
+        }
+    }
+
+    private func admit(_ request: HTTPRequest, _ route: Route) throws(APIRefusal) -> Admission {
+        guard let token = request.bearerToken else {
+            throw APIRefusal(.tokenInvalid, "give a token: Authorization: Bearer …")
+        }
+        do throws(ReplyError) {
+            let admission = try self.gateway.gate.admit(token)
+            if case .server = route.access, admission.role != .server {
+                throw ReplyError(.noPermission, "this operation is for an app's server: its token has the role server")
+            }
+            return admission
+        } catch {
+            throw APIRefusal(error)
+        }
+    }
+
+    private func call(
+        _ method: String, _ parameters: [String: JSONValue], _ request: HTTPRequest, _ route: Route,
+        _ admission: Admission, _ responder: HTTPResponder
+    ) throws(APIRefusal) {
+        let status = route.success.status
+        do throws(ReplyError) {
+            let session = try Self.session(of: request, admission)
+            let user = UserInfo(
+                userID: admission.user, userName: admission.name ?? "", avatarURL: admission.avatarURL ?? "")
+            let caller = Caller(
+                user: user, role: admission.role,
+                request: RequestID(session: session, counter: Shard.requestCounter),
+                replyTo: self.gateway.settings.id)
+            let frame = ClientFrame(
+                id: Shard.requestCounter, method: method, params: Wire.encode(JSONValue.object(parameters)))
+            let parsed = try CallParser(app: admission.app, caller: caller).parse(frame)
+            switch parsed {
+            case .forward(let effect, let room):
+                guard room == nil else {
+                    throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
+                }
+                var record = TopicRecord(effect)
+                if let trace = request.headers[TraceContext.headerName].flatMap({ TraceContext($0) }) {
+                    record.headers.append((TraceContext.headerName, trace.bytes))
+                }
+                self.gateway.begin(
+                    RequestCall(session: session, method: method, record: record) { outcome in
+                        responder.complete(Self.response(to: outcome, status))
+                    })
+            case .join, .leave, .login:
+                throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
+            case .ping, .list, .get, .count, .stage, .metadata, .gifts, .app:
+                let result = try self.gateway.answer(parsed, app: admission.app)
+                responder.complete(Self.response(to: .success(result: result), status))
+            }
+        } catch {
+            throw APIRefusal(error)
+        }
+    }
+
+    /// The same key gives the same session, so a request that is sent again is not applied twice (I15).
+    private static func session(of request: HTTPRequest, _ admission: Admission) throws(ReplyError) -> SessionID {
+        let key = request.headers["idempotency-key"]
+        guard key.map({ (1...128).contains($0.utf8.count) }) ?? true else {
+            throw ReplyError(.badParameter, "Idempotency-Key is 1 to 128 bytes")
+        }
+        var random = SystemRandomNumberGenerator()
+        return SessionName.ofRequest(
+            admission.key, role: admission.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)")
+    }
+
+    private static func response(to outcome: Outcome, _ status: Int) -> HTTPResponse {
+        switch outcome {
+        case .success: HTTPResponse(status: status, body: outcome.json)
+        case .failure(let error): APIRefusal(error).response
+        }
+    }
+}

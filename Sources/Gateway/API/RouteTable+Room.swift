@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPServer
+internal import PlazaModel
+internal import PlazaWire
+
+/// Who is in a live, who may do what, what is said, and who is on stage.
+extension RouteTable {
+    static let people: [Route] = [
+        Route(
+            method: .get, path: "/v1/lives/{live}/count", id: "getCount", tag: "audience",
+            summary: "Gives how many are in a live.", call: "audience.count", access: .anyone, parts: [.live],
+            success: .init(result: AnswerForms.result("count", [.needed("count", .named("LiveCount"))]))),
+        Route(
+            method: .get, path: "/v1/lives/{live}/audience", id: "listAudience", tag: "audience",
+            summary: "Gives a page of the audience, in the order of joining.", call: "audience.list", parts: [.live],
+            query: [
+                .init(
+                    name: "cursor", field: "cursor", schema: .text(0...200),
+                    summary: "What the page before gave; none begins the list."),
+                .init(
+                    name: "count", field: "count", schema: .integer(1...Int64(Limits.audiencePage)),
+                    summary: "Members of a page; 200 when not named."),
+            ], success: .init(result: AnswerForms.result("audience", [.needed("page", .named("AudiencePage"))]))),
+        Route(
+            method: .delete, path: "/v1/lives/{live}/audience/{user}", id: "kick", tag: "audience",
+            summary: "Puts a user out of a live; it may join again.", call: "audience.kick", parts: [.live, .user],
+            success: .init(result: AnswerForms.done)),
+        Route(
+            method: .put, path: "/v1/lives/{live}/admins/{user}", id: "setAdmin", tag: "admins",
+            summary: "Makes a member an admin; at most 5.", call: "admin.set", parts: [.live, .user],
+            success: .init(result: AnswerForms.done)),
+        Route(
+            method: .delete, path: "/v1/lives/{live}/admins/{user}", id: "revokeAdmin", tag: "admins",
+            summary: "Makes an admin a plain member.", call: "admin.revoke", parts: [.live, .user],
+            success: .init(result: AnswerForms.done)),
+        Route(
+            method: .post, path: "/v1/lives/{live}/messages", id: "sendText", tag: "messages",
+            summary: "Sends a text into the feed.", call: "barrage.sendText", parts: [.live],
+            body: .object([
+                .needed("text", .text(0...Limits.messageBytes), "With all that belongs to it at most 12 KB."),
+                .optional("extensionInfo", .map(of: .string, most: Int.max)),
+            ]), success: Self.sent),
+        Route(
+            method: .post, path: "/v1/lives/{live}/custom-messages", id: "sendCustom", tag: "messages",
+            summary: "Sends an app's own message into the feed.", call: "barrage.sendCustom", parts: [.live],
+            body: .object([
+                .needed("businessID", .text(0...Limits.messageBytes), "Names the feature that the message is for."),
+                .needed("data", .text(0...Limits.messageBytes)),
+            ]), success: Self.sent),
+    ]
+
+    private static let sent = Route.Success(
+        result: AnswerForms.result("sent", [.needed("position", .named("FeedPosition"))]))
+
+    private static let seatIndex = Schema.integer(0...Int64(Limits.seatCount - 1))
+
+    private static let seatPart = Route.PathPart(
+        name: "seat", field: "seatIndex", schema: RouteTable.seatIndex, summary: "The seat's index.")
+
+    static let stages: [Route] = [
+        Route(
+            method: .get, path: "/v1/lives/{live}/stage", id: "getStage", tag: "stage",
+            summary: "Gives seats, connection and battle of a live.", call: "stage.get", access: .anyone,
+            parts: [.live], success: .init(result: AnswerForms.result("stage", [.optional("record", .named("Stage"))]))),
+        Route(
+            method: .patch, path: "/v1/lives/{live}/guests/{user}", id: "moveGuest", tag: "stage",
+            summary: "Moves someone on a seat to another seat.", call: "seat.move", parts: [.live, .user],
+            body: .object([
+                .needed("seatIndex", Self.seatIndex),
+                .optional(
+                    "policy", .integer(0...2), "When taken: 0 refuses, 1 puts the occupant off, 2 swaps."),
+            ]), success: .init(result: AnswerForms.done)),
+        Route(
+            method: .delete, path: "/v1/lives/{live}/guests/{user}", id: "kickGuest", tag: "stage",
+            summary: "Takes someone off its seat.", call: "seat.kick", parts: [.live, .user],
+            success: .init(result: AnswerForms.done)),
+        Route(
+            method: .put, path: "/v1/lives/{live}/seats/{seat}/lock", id: "lockSeat", tag: "stage",
+            summary: "Locks a seat; who sits on it is taken off first.", call: "seat.lock",
+            parts: [.live, Self.seatPart], success: .init(result: AnswerForms.done)),
+        Route(
+            method: .delete, path: "/v1/lives/{live}/seats/{seat}/lock", id: "unlockSeat", tag: "stage",
+            summary: "Unlocks a seat.", call: "seat.lock", parts: [.live, Self.seatPart],
+            success: .init(result: AnswerForms.done)
+        ) { $0.merging(["locked": false]) { _, new in new } },
+        Route(
+            method: .post, path: "/v1/battles/{battle}/scores", id: "setScores", tag: "battles",
+            summary: "Adds to or overwrites the scores of a battle; a result for each live.", call: "battle.score",
+            parts: [
+                .init(name: "battle", field: "battle", schema: Route.word(64), summary: "The battle's id.")
+            ],
+            body: .object([
+                .optional("operation", .integer(1...2), "1 adds, which is the default; 2 overwrites."),
+                .needed(
+                    "scores",
+                    .list(
+                        of: .object([.needed("live", Route.liveID), .needed("score", .int)]), 1...Limits.coHostLives)),
+            ]),
+            success: .init(
+                result: AnswerForms.result(
+                    "scores", [.needed("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives))]))),
+    ]
+}

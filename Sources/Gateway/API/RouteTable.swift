@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPServer
+internal import PlazaModel
+internal import PlazaWire
+
+/// Every operation of the HTTP API (PROTOCOL.md, section 15).
+enum RouteTable {
+    /// In the order in which the description shows them.
+    static let all: [Route] = Self.lives + Self.people + Self.stages + Self.settings + Self.calls
+
+    /// The fields of a live that a create or an update names (reference 3.2).
+    private static let changes: [Schema.Field] = [
+        .optional("liveName", .text(0...Limits.liveNameBytes), "At most 100 bytes; the live's id when empty."),
+        .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
+        .optional("isMessageDisable", .boolean, "Mutes all but owner and admins."),
+        .optional("isPublicVisible", .boolean, "False: in no list, still joinable by its id."),
+        .optional("keepOwnerOnSeat", .boolean), .optional("maxSeatCount", .integer(1...Int64(Limits.seatCount))),
+        .optional("seatMode", .choice(["free", "apply"])), .optional("seatTemplate", .integer(1...999)),
+        .optional("coverURL", .text(0...Limits.urlBytes)), .optional("backgroundURL", .text(0...Limits.urlBytes)),
+        .optional("categoryList", .list(of: .int, 0...Limits.categories)), .optional("activityStatus", .int),
+        .optional("isGiftEnabled", .boolean),
+    ]
+
+    private static let live = AnswerForms.result(
+        "live", [.needed("info", .named("LiveInfo")), .needed("epoch", .count)])
+
+    static let lives: [Route] = [
+        Route(
+            method: .get, path: "/v1/lives", id: "listLives", tag: "lives",
+            summary: "Lists the visible lives, most viewers first.", call: "live.list", access: .anyone,
+            query: [
+                .init(
+                    name: "cursor", field: "cursor", schema: .text(0...200),
+                    summary: "What the page before gave; none begins a walk."),
+                .init(
+                    name: "count", field: "count", schema: .integer(1...Int64(Limits.listPage)),
+                    summary: "Entries of a page; 20 when not named."),
+                .init(
+                    name: "category", field: "category", schema: .int, summary: "Only lives with this category."),
+            ],
+            success: .init(
+                result: AnswerForms.result(
+                    "lives",
+                    [
+                        .needed("items", .list(of: .named("LiveListEntry"), 0...Limits.listPage)),
+                        .needed("cursor", .string, "For the next page; empty: this is the last."),
+                    ]))),
+        Route(
+            method: .post, path: "/v1/lives", id: "createLive", tag: "lives",
+            summary: "Creates a live for a user, who need not be there.", call: "live.create",
+            body: .object(
+                [
+                    .needed("live", Route.liveID), .needed("owner", Route.userID),
+                    .optional("ownerName", .text(0...Limits.userNameBytes)),
+                    .optional("ownerAvatarURL", .text(0...Limits.urlBytes)),
+                ] + Self.changes), success: .init(status: 201, result: Self.live)),
+        Route(
+            method: .get, path: "/v1/lives/{live}", id: "getLive", tag: "lives",
+            summary: "Gives a live's info, count and stage.", call: "live.get", access: .anyone, parts: [.live],
+            success: .init(result: AnswerForms.result("room", [.needed("details", .named("LiveDetails"))]))),
+        Route(
+            method: .patch, path: "/v1/lives/{live}", id: "updateLive", tag: "lives",
+            summary: "Changes the fields that are named.", call: "live.update", parts: [.live],
+            body: .object(Self.changes), success: .init(result: Self.live)),
+        Route(
+            method: .delete, path: "/v1/lives/{live}", id: "endLive", tag: "lives",
+            summary: "Ends a live for good.", call: "live.end", parts: [.live], success: .init(result: AnswerForms.done)
+        ),
+        Route(
+            method: .get, path: "/v1/lives/{live}/metadata", id: "getMetadata", tag: "metadata",
+            summary: "Gives a live's metadata.", call: "metadata.get", access: .anyone, parts: [.live],
+            query: [Self.keys("The keys to give; all when none is named.")],
+            success: .init(
+                result: AnswerForms.result("metadata", [.needed("values", .map(of: .string, most: Int.max))]))),
+        Route(
+            method: .patch, path: "/v1/lives/{live}/metadata", id: "setMetadata", tag: "metadata",
+            summary: "Sets the keys that are named.", call: "metadata.set", parts: [.live],
+            body: .object([
+                .needed(
+                    "metadata", .map(of: .text(0...Limits.metadataValueBytes), most: Limits.metadataKeys),
+                    "At most 10 keys of 50 bytes, values of 2 KB, 16 KB in all.")
+            ]), success: .init(result: AnswerForms.done)),
+        Route(
+            method: .delete, path: "/v1/lives/{live}/metadata", id: "deleteMetadata", tag: "metadata",
+            summary: "Removes the keys that are named.", call: "metadata.delete", parts: [.live],
+            query: [Self.keys("The keys to remove.", isNeeded: true)], success: .init(result: AnswerForms.done)),
+    ]
+
+    private static func keys(_ summary: String, isNeeded: Bool = false) -> Route.QueryItem {
+        .init(
+            name: "key", field: "keys",
+            schema: .list(of: .text(1...Limits.metadataKeyBytes), (isNeeded ? 1 : 0)...Limits.metadataKeys),
+            isNeeded: isNeeded, summary: summary)
+    }
+
+    /// Any call by its name, for what has no resource of its own.
+    private static let calls: [Route] = [
+        Route(
+            method: .post, path: "/v1/call/{method}", id: "call", tag: "calls",
+            summary: "Makes a call by its name (PROTOCOL.md, section 5) with the body as its parameters.", call: nil,
+            access: .anyone,
+            parts: [
+                .init(
+                    name: "method", field: "method", schema: .choice(Self.callable),
+                    summary: "The call's name; what needs a connection is not among them.")
+            ], body: .anything, isBodyNeeded: false, success: .init(result: .anything))
+    ]
+
+    /// The calls that need no connection.
+    static let callable: [String] = CallParser.methods.subtracting(["live.join", "live.leave"]).sorted()
+}
