@@ -146,7 +146,7 @@ import Tokens
             ("POST", "/v1/lives", #"{"live":"b","owner":"anna","name":"B"}"#, 400, "name is not known here"),
             ("POST", "/v1/lives", #"{"live":"b","owner":7}"#, 400, "owner is not a string"),
             ("PATCH", "/v1/lives/a", #"{"seatMode":"maybe"}"#, 400, "seatMode is not one of free, apply"),
-            ("PUT", "/v1/lives/a/seats/x/lock", "", 400, "seat is not a whole number in range"),
+            ("PATCH", "/v1/lives/a/seats/x", "{}", 400, "seat is not a whole number in range"),
             ("DELETE", "/v1/lives/a/metadata", "", 400, "key is missing"),
             ("DELETE", "/v1/lives/a/audience/no%20id", "", 400, "user is not a user's id"),
             ("POST", "/v1/call/live.fly", "{}", 404, "there is no method"),
@@ -167,7 +167,9 @@ import Tokens
             ("PUT", "/v1/lives/a/admins/bob", "", #""setAdmin""#),
             ("DELETE", "/v1/lives/a/metadata?key=x&key=y", "", #""keys":["x","y"]"#),
             ("PATCH", "/v1/lives/a/guests/bob", #"{"seatIndex":3}"#, #""to":3,"user":"bob""#),
-            ("DELETE", "/v1/lives/a/seats/2/lock", "", #""isLocked":false,"seatIndex":2"#),
+            ("PATCH", "/v1/lives/a/seats/2", #"{"locked":false}"#, #""isLocked":false,"seatIndex":2"#),
+            ("PUT", "/v1/lives/a/guests/bob", "", #""place":{"#),
+            ("DELETE", "/v1/lives/a/guests/bob/devices/camera/lock", "", #""device":"camera","isLocked":false"#),
             (
                 "PUT", "/v1/app/gifts/rose", #"{"category":"new","name":"Rose","coins":1}"#,
                 #""putGift":{"category":"new","gift":{"coins":1,"#

@@ -104,12 +104,14 @@ enum AnswerForms {
                 .needed("role", .integer(0...2), "0 owner, 1 admin, 2 anybody else."), .needed("live", .string),
                 .needed("isMicrophoneOn", .boolean), .needed("allowOpenMicrophone", .boolean),
                 .needed("isCameraOn", .boolean), .needed("allowOpenCamera", .boolean),
+                .needed("suspendStatus", .choice(["none", "inBackground", "inCalling"])),
             ])
         ),
         (
             "Seat",
             .object([
-                .needed("index", .count), .needed("isLocked", .boolean), .optional("occupant", .named("SeatUser")),
+                .needed("index", .count), .needed("isLocked", .boolean), .needed("isMicrophoneLocked", .boolean),
+                .needed("isCameraLocked", .boolean), .optional("occupant", .named("SeatUser")),
             ])
         ),
         (
@@ -160,6 +162,23 @@ enum AnswerForms {
                 .needed("v", .count), .needed("app", .string), .needed("live", .string), .needed("epoch", .count),
                 .needed("revision", .count), .needed("seats", Self.list(.named("Seat"))),
                 .optional("connection", .named("Connection")), .optional("battle", .named("Battle")),
+                .needed("layout", .named("Layout")),
+            ])
+        ),
+        (
+            "Layout",
+            .object([
+                .needed(
+                    "canvas",
+                    .object([.needed("width", .count), .needed("height", .count), .needed("templateID", .count)])),
+                .needed(
+                    "regions",
+                    Self.list(
+                        .object([
+                            .needed("live", .string), .needed("userID", .string, "Empty: nobody is there."),
+                            .needed("seatIndex", .count), .needed("x", .int), .needed("y", .int),
+                            .needed("width", .count), .needed("height", .count), .needed("zorder", .int),
+                        ]))),
             ])
         ),
     ]

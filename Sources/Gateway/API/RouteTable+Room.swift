@@ -54,8 +54,8 @@ extension RouteTable {
 
     private static let seatIndex = Schema.integer(0...Int64(Limits.seatCount - 1))
 
-    private static let seatPart = Route.PathPart(
-        name: "seat", field: "seatIndex", schema: RouteTable.seatIndex, summary: "The seat's index.")
+    private static let devicePart = Route.PathPart(
+        name: "device", field: "device", schema: .choice(["microphone", "camera"]), summary: "The device.")
 
     static let stages: [Route] = [
         Route(
@@ -75,14 +75,30 @@ extension RouteTable {
             summary: "Takes someone off its seat.", call: "seat.kick", parts: [.live, .user],
             success: .init(result: AnswerForms.done)),
         Route(
-            method: .put, path: "/v1/lives/{live}/seats/{seat}/lock", id: "lockSeat", tag: "stage",
-            summary: "Locks a seat; who sits on it is taken off first.", call: "seat.lock",
-            parts: [.live, Self.seatPart], success: .init(result: AnswerForms.done)),
+            method: .put, path: "/v1/lives/{live}/guests/{user}", id: "placeGuest", tag: "stage",
+            summary: "Puts a member of the live on a seat.", call: "seat.place", parts: [.live, .user],
+            body: .object([.optional("seatIndex", Self.seatIndex, "The lowest free seat when not named.")]),
+            isBodyNeeded: false, success: .init(result: AnswerForms.result("seat", [.optional("index", .count)]))),
         Route(
-            method: .delete, path: "/v1/lives/{live}/seats/{seat}/lock", id: "unlockSeat", tag: "stage",
-            summary: "Unlocks a seat.", call: "seat.lock", parts: [.live, Self.seatPart],
-            success: .init(result: AnswerForms.done)
+            method: .put, path: "/v1/lives/{live}/guests/{user}/devices/{device}/lock", id: "lockDevice", tag: "stage",
+            summary: "Forces a device of someone on a seat off, and keeps it off.", call: "seat.lockDevice",
+            parts: [.live, .user, Self.devicePart], success: .init(result: AnswerForms.done)),
+        Route(
+            method: .delete, path: "/v1/lives/{live}/guests/{user}/devices/{device}/lock", id: "unlockDevice",
+            tag: "stage", summary: "Lets someone on a seat open a device again.", call: "seat.lockDevice",
+            parts: [.live, .user, Self.devicePart], success: .init(result: AnswerForms.done)
         ) { $0.merging(["locked": false]) { _, new in new } },
+        Route(
+            method: .patch, path: "/v1/lives/{live}/seats/{seat}", id: "lockSeat", tag: "stage",
+            summary: "Locks or unlocks a seat and its devices; who sits on a seat that is locked is taken off first.",
+            call: "seat.lock",
+            parts: [
+                .live, .init(name: "seat", field: "seatIndex", schema: Self.seatIndex, summary: "The seat's index."),
+            ],
+            body: .object([
+                .optional("locked", .boolean), .optional("microphoneLocked", .boolean),
+                .optional("cameraLocked", .boolean),
+            ]), success: .init(result: AnswerForms.done)),
         Route(
             method: .post, path: "/v1/battles/{battle}/scores", id: "setScores", tag: "battles",
             summary: "Adds to or overwrites the scores of a battle; a result for each live.", call: "battle.score",
