@@ -138,7 +138,7 @@ let testTargets: [Target] = [
         "GatewayTests",
         [
             "Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "Observability", "WebSocket",
-            "EventLoop", "HTTPServer", "Tokens", "TestSupport",
+            "EventLoop", "HTTPServer", "Tokens", "TestSupport", "KafkaClient",
         ]),
     tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit"]),
     tests(

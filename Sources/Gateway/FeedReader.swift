@@ -54,7 +54,7 @@ final class FeedReader: FeedSource {
         self.loop.run { (consumer) throws(KafkaError) in
             try self.read(consumer)
         } failed: { error in
-            self.log.error("the feeds cannot be read", [.detail: .string(error.description)])
+            ReadLoop.tell(error, "the feeds cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
         }
     }
 

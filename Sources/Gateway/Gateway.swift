@@ -67,6 +67,9 @@ package final class Gateway: Sendable {
     /// The port of WebSockets, once it listens.
     package var port: UInt16 { self.state.withLock { $0.port } }
 
+    /// Whether the tables have been read up to their ends.
+    var isFilled: Bool { self.state.withLock { $0.isFilled } }
+
     /// Whether it serves all that it should: the tables are filled, and it does not stop.
     package var isReady: Bool { self.state.withLock { $0.isFilled && !$0.isStopping } }
 

@@ -3,6 +3,7 @@ internal import Concurrency
 internal import CoreKit
 internal import Dispatch
 internal import KafkaClient
+internal import Observability
 internal import Synchronization
 
 /// The life of a thread that reads topics: until it is stopped, with a new consumer after every error that makes one
@@ -58,6 +59,27 @@ final class ReadLoop: Sendable {
     func turns() -> Bool {
         self.lastTurn.store(MonotonicClock.milliseconds, ordering: .relaxed)
         return !self.isStopping.load(ordering: .acquiring)
+    }
+
+    /// Tells of an error, as serious as it is.
+    ///
+    /// What passes by itself is no error: a topic that was made a moment ago has partitions without a leader, and a
+    /// broker may be away.
+    ///
+    /// - Parameters:
+    ///   - error: why the consumer is of no more use.
+    ///   - message: what cannot be read.
+    ///   - isStarting: nobody is served yet, so that nobody misses anything either.
+    ///   - log: takes the line.
+    static func tell(_ error: KafkaError, _ message: StaticString, isStarting: Bool, in log: Log) {
+        let detail: KeyValuePairs<LogKey, LogValue> = [.detail: .string(error.description)]
+        switch error.kind {
+        case .retriable, .timedOut, .brokerDown, .unknownTopic:
+            if isStarting { log.info(message, detail) } else { log.warning(message, detail) }
+        case .queueFull, .fenced, .abortRequired, .fatal, .messageTooLarge, .unsupported, .invalidConfiguration,
+            .closed, .other:
+            log.error(message, detail)
+        }
     }
 
     /// Makes the consumer's poll return, from any thread.

@@ -37,7 +37,8 @@ final class TableReader: Sendable {
         self.loop.run { (consumer) throws(KafkaError) in
             try self.read(consumer)
         } failed: { error in
-            self.log.error("the tables cannot be read", [.detail: .string(error.description)])
+            ReadLoop.tell(
+                error, "the tables cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
             self.gateway.brokerLost()
         }
     }
