@@ -16,12 +16,8 @@ package struct DisconnectCode: Hashable, Sendable {
     package static let draining = DisconnectCode(4000, "gateway is stopping")
     /// The reader was too slow for too long; reconnect and resume.
     package static let slowReader = DisconnectCode(4001, "reader too slow")
-    /// No sign of life; reconnect.
-    package static let silent = DisconnectCode(4002, "no sign of life")
     /// No login came in time.
     package static let loginTimeout = DisconnectCode(4003, "no login in time")
-    /// The gateway holds as many connections as it may.
-    package static let full = DisconnectCode(4004, "gateway is full")
     /// The token is not valid here.
     package static let tokenRefused = DisconnectCode(4100, "token refused")
     /// The token's time is over.

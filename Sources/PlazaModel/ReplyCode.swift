@@ -27,7 +27,6 @@ extension ReplyCode {
     package static let badRoomID = ReplyCode(-2105)
     package static let badRoomName = ReplyCode(-2107)
     package static let inAnotherRoom = ReplyCode(-2108)
-    package static let noSuchUser = ReplyCode(-2200)
     package static let needsOwner = ReplyCode(-2300)
     package static let needsOwnerOrAdmin = ReplyCode(-2301)
     package static let requestGone = ReplyCode(-2311)
@@ -118,7 +117,7 @@ extension ReplyCode {
 
     private static let names: [Int: String] = [
         -1: "failed", -2: "tooFrequent", -1001: "invalidParameter", -1002: "notLoggedIn", -2100: "noSuchRoomOnEntry",
-        -2101: "notInRoom", -2105: "badRoomID", -2107: "badRoomName", -2108: "inAnotherRoom", -2200: "noSuchUser",
+        -2101: "notInRoom", -2105: "badRoomID", -2107: "badRoomName", -2108: "inAnotherRoom",
         -2300: "needsOwner", -2301: "needsOwnerOrAdmin", -2311: "requestGone", -2312: "requestRepeated",
         -2340: "seatLimit", -2344: "noSuchSeat", -2360: "seatMicrophoneLocked", -2361: "microphoneNeedsHost",
         -2370: "seatCameraLocked", -2371: "cameraNeedsHost", -2380: "roomMuted", -2381: "userMuted",
