@@ -22,6 +22,8 @@ final class GatewayMetrics: Sendable {
     let notDelivered: Counter
     private let registry: MetricsRegistry
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
+    /// By status: few, for all of them are ours.
+    private let requests = Locked<[Int: (Counter, Timing)]>([:])
     private let closes = Locked<[UInt16: Counter]>([:])
 
     private struct CallKey: Hashable {
@@ -78,6 +80,22 @@ final class GatewayMetrics: Sendable {
         }
         counter.add()
         timing.record(microseconds: Int(microseconds))
+    }
+
+    /// An HTTP request was answered.
+    func requested(_ status: Int, microseconds: Int) {
+        let (counter, timing) = self.requests.withLock { requests in
+            if let known = requests[status] { return known }
+            let made = (
+                self.registry.counter(
+                    MetricNames.HTTP.requests, help: "HTTP requests, by status.", labels: ["status": "\(status)"]),
+                self.registry.timing(MetricNames.HTTP.request, help: "Time from an HTTP request to its answer.")
+            )
+            requests[status] = made
+            return made
+        }
+        counter.add()
+        timing.record(microseconds: microseconds)
     }
 
     /// A connection ended with a code.

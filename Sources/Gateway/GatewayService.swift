@@ -38,8 +38,8 @@ package final class GatewayService: ServiceComponent {
         self.log = log
         self.registry = registry
         self.gateway = Gateway(settings, gate: gate, log: log, registry: registry)
-        self.tables = TableReader(self.gateway, kafka: Self.measured(kafka, "tables", registry), mode: mode)
-        self.feeds = FeedReader(self.gateway, kafka: Self.measured(kafka, "feeds", registry), mode: mode)
+        self.tables = TableReader(self.gateway, kafka: Self.reading(kafka, "tables", registry), mode: mode)
+        self.feeds = FeedReader(self.gateway, kafka: Self.reading(kafka, "feeds", registry), mode: mode)
     }
 
     package var isReady: Bool { self.gateway.isReady && self.state.withLock { $0.isListening } }
@@ -64,10 +64,7 @@ package final class GatewayService: ServiceComponent {
     }
 
     private func serve() throws {
-        let writer = try InboxWriter(self.gateway, kafka: self.kafka)
-        self.registry.observe(
-            MetricNames.Kafka.producerQueueDepth, help: "Messages waiting in the producer's queue."
-        ) { [weak writer] in Double(writer?.queueDepth ?? 0) }
+        let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaMeter(self.registry))
         let filled = DispatchSemaphore(value: 0)
         self.gateway.onFilled { filled.signal() }
         let readers = [ShellThread { self.tables.run() }, ShellThread { self.feeds.run() }]
@@ -84,12 +81,10 @@ package final class GatewayService: ServiceComponent {
         }
         try self.gateway.start(sink: writer, source: self.feeds)
         defer { self.gateway.stop() }
-        var limits = HTTPLimits()
-        limits.bodyBytes = 256 << 10
-        limits.deadlineMilliseconds = 12_000
         let api = try WebServer(
-            host: self.gateway.settings.host, port: self.gateway.settings.httpPort, limits: limits,
-            failureBody: GatewayAPI.failureBody, handler: GatewayAPI(self.gateway).handler)
+            host: self.gateway.settings.host, port: self.gateway.settings.httpPort, limits: Self.limits,
+            failureBody: GatewayAPI.failureBody, observer: self.gateway.metrics.requested,
+            handler: GatewayAPI(self.gateway).handler)
         defer { api.stop() }
         self.state.withLock { $0.isListening = true }
         self.log.info(
@@ -98,16 +93,19 @@ package final class GatewayService: ServiceComponent {
         self.gateway.beginStopping()
     }
 
-    private static func measured(_ kafka: KafkaSettings, _ reader: String, _ registry: MetricsRegistry)
+    /// What HTTP takes; its deadline is behind the one of calls.
+    static let limits: HTTPLimits = {
+        var limits = HTTPLimits()
+        limits.bodyBytes = 256 << 10
+        limits.deadlineMilliseconds = 12_000
+        return limits
+    }()
+
+    private static func reading(_ kafka: KafkaSettings, _ reader: String, _ registry: MetricsRegistry)
         -> KafkaSettings
     {
-        let lag = registry.gauge(
-            MetricNames.Kafka.consumerLag, help: "Messages between partitions' ends and what was read.",
-            labels: ["reader": reader])
-        var settings = kafka
+        var settings = KafkaMeter(registry).reading(kafka, as: reader)
         settings.clientID += ".\(reader)"
-        settings.statisticsIntervalMilliseconds = 5000
-        settings.onStatistics = { statistics in lag.set(Int(statistics.lag.values.reduce(0, +))) }
         return settings
     }
 }

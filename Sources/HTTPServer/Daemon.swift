@@ -97,14 +97,16 @@ private func handleRequest(
     guard let known = unsafe state.pointee else {
         let path = unsafe path.map { unsafe String(cString: $0) } ?? ""
         let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
-        let answer = Answer(id: core.begin(), connection: handle)
+        let answer = Answer(id: core.begin(), connection: handle, observer: core.observer)
         let (request, failure) = handle.readRequest(method: method, path: path, limits: core.limits)
         let exchange = Exchange(answer: answer, request: request)
         unsafe state.pointee = Unmanaged.passRetained(exchange).toOpaque()
         guard let failure else { return .YES }
         // The body was not read, so nothing that follows on this connection can be understood.
         let close = HTTPHeader("Connection", "close")
-        return handle.queue(.failure(failure, body: core.failureBody, headers: [close]))
+        let response = HTTPResponse.failure(failure, body: core.failureBody, headers: [close])
+        answer.observe(response)
+        return handle.queue(response)
     }
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
     let count = unsafe uploadSize.pointee

@@ -20,14 +20,29 @@ final class Answer: Sendable {
     /// Counts upwards within a server.
     let id: UInt64
     private let connection: ConnectionHandle
+    private let observer: HTTPObserver
+    private let began = MonotonicClock.microseconds
     private let phase = Locked<Phase>(.handling)
 
-    init(id: UInt64, connection: ConnectionHandle) {
+    init(id: UInt64, connection: ConnectionHandle, observer: @escaping HTTPObserver) {
         self.id = id
         self.connection = connection
+        self.observer = observer
     }
 
     func complete(_ response: HTTPResponse) -> Bool {
+        let isAnswer = self.take(response)
+        if isAnswer { self.observe(response) }
+        return isAnswer
+    }
+
+    /// Tells of the answer.
+    func observe(_ response: HTTPResponse) {
+        self.observer(response.status, Int(MonotonicClock.microseconds - self.began))
+    }
+
+    /// Makes `response` the answer, unless there is one or the request has ended.
+    private func take(_ response: HTTPResponse) -> Bool {
         self.phase.withLock { phase in
             switch phase {
             case .handling:

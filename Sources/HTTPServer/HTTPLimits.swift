@@ -4,6 +4,11 @@
 /// or keeps it and completes it later, from any thread.
 package typealias HTTPHandler = @Sendable (HTTPRequest, HTTPResponder) -> Void
 
+/// Told of each answer: its status, and the microseconds that its request took until it was there.
+///
+/// Called on the thread that answers; it must be quick.
+package typealias HTTPObserver = @Sendable (_ status: Int, _ microseconds: Int) -> Void
+
 /// How much the server takes, and what it does with more.
 package struct HTTPLimits: Sendable, Equatable {
     /// Connections at once; beyond, they wait in the kernel's queue.

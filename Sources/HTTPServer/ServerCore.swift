@@ -7,17 +7,20 @@ final class ServerCore: Sendable {
     let limits: HTTPLimits
     let handler: HTTPHandler
     let failureBody: HTTPFailure.Body
+    let observer: HTTPObserver
     /// Wakes the deadline thread.
     private let alarm: WakeDescriptor
     /// Wakes `stop` when the last request has ended.
     private let drained: WakeDescriptor
     private let state = Locked<State>(State())
 
-    init(limits: HTTPLimits, failureBody: @escaping HTTPFailure.Body, handler: @escaping HTTPHandler)
-        throws(HTTPServerError)
-    {
+    init(
+        limits: HTTPLimits, failureBody: @escaping HTTPFailure.Body, observer: @escaping HTTPObserver,
+        handler: @escaping HTTPHandler
+    ) throws(HTTPServerError) {
         self.limits = limits
         self.failureBody = failureBody
+        self.observer = observer
         self.handler = handler
         self.alarm = try WakeDescriptor()
         self.drained = try WakeDescriptor()

@@ -21,13 +21,15 @@ package final class WebServer: Sendable {
     ///   - port: 0 takes any that is free.
     ///   - limits: how much it takes.
     ///   - failureBody: makes the bodies of answers that no handler gave.
+    ///   - observer: is told of each answer.
     ///   - handler: serves each request; see `Router.handler`.
     /// - Throws: `portInUse`, `badAddress`, or what the system refused.
     package init(
         host: String = "127.0.0.1", port: UInt16, limits: HTTPLimits = HTTPLimits(),
-        failureBody: @escaping HTTPFailure.Body = HTTPFailure.standardBody, handler: @escaping HTTPHandler
+        failureBody: @escaping HTTPFailure.Body = HTTPFailure.standardBody,
+        observer: @escaping HTTPObserver = { _, _ in }, handler: @escaping HTTPHandler
     ) throws(HTTPServerError) {
-        let core = try ServerCore(limits: limits, failureBody: failureBody, handler: handler)
+        let core = try ServerCore(limits: limits, failureBody: failureBody, observer: observer, handler: handler)
         let socket = try ListeningSocket(host: host, port: port)
         let daemon: Daemon
         do {

@@ -21,7 +21,7 @@ package enum MetricNames {
         package static let rows = "shell_rows"
         /// Partitions owned.
         package static let partitions = "shell_partitions"
-        /// Inputs that were refused as malformed.
+        /// Inputs and rows that could not be read, and were skipped.
         package static let malformed = "shell_malformed_total"
         /// Replies sent.
         package static let replies = "shell_replies_total"
@@ -31,15 +31,15 @@ package enum MetricNames {
 
     /// The Kafka client.
     package enum Kafka {
-        /// Messages waiting in the producer's queue.
+        /// Messages waiting in a producer's queue, by writer.
         package static let producerQueueDepth = "kafka_producer_queue_messages"
-        /// Messages refused because that queue was full.
+        /// Messages that did not get into that queue because it was full.
         package static let producerQueueDrops = "kafka_producer_queue_drops_total"
-        /// Messages that could not be delivered.
+        /// Messages that were in that queue and could not be delivered.
         package static let deliveryFailures = "kafka_delivery_failures_total"
-        /// Rebalances, by kind.
+        /// Times that a machine's group gave it partitions or took them, by kind.
         package static let rebalances = "kafka_rebalances_total"
-        /// Messages between a partition's end and what was read.
+        /// Messages between partitions' ends and what was read, by reader.
         package static let consumerLag = "kafka_consumer_lag_messages"
     }
 
@@ -49,9 +49,9 @@ package enum MetricNames {
         package static let pipelines = "redis_pipelines_total"
         /// Time that a pipeline took.
         package static let pipeline = "redis_pipeline_seconds"
-        /// Connections made.
+        /// Connections made; each partition has one of its own.
         package static let connections = "redis_connections_total"
-        /// Whether there is a connection: 1 or 0.
+        /// Connections that stand.
         package static let connected = "redis_connected"
     }
 
@@ -79,8 +79,6 @@ package enum MetricNames {
         package static let shed = "gateway_feed_shed_total"
         /// Feed items that were due to viewers who were disconnected.
         package static let disconnected = "gateway_feed_disconnected_total"
-        /// Bytes waiting for slow readers.
-        package static let queued = "gateway_queue_bytes"
     }
 
     /// The ledger of the feed.

@@ -12,11 +12,14 @@ struct PresenceMetrics {
     private let kicked: Counter
     private let expired: Counter
 
+    /// The machine's name: of its group, its thread and its metrics.
+    static let machine = "audience"
+
     init(_ registry: MetricsRegistry, partition: Int) {
         typealias Names = MetricNames.Audience
         self.malformed = registry.counter(
-            MetricNames.Shell.malformed, help: "Inputs that were refused as malformed.",
-            labels: ["machine": "audience-presence"])
+            MetricNames.Shell.malformed, help: "Records that could not be read and were skipped.",
+            labels: ["machine": Self.machine])
         self.epochs = registry.counter(Names.epochs, help: "Epochs of the leases that were begun.")
         self.members = registry.gauge(
             Names.members, help: "Sessions with a lease, by partition.", labels: ["partition": "\(partition)"])

@@ -38,16 +38,18 @@ package struct PresenceSettings: Sendable {
     /// The machine's shell in terms of its topics, with a processor for each partition.
     ///
     /// - Parameter policies: the apps' limits.
+    /// - Returns: what the service's one shell runs.
     package func spec(policies: Policies) -> MachineSpec {
         let breaker = Breaker { MonotonicClock.milliseconds }
         let settings = self
         return MachineSpec(
-            name: "audience", inbox: .audienceInbox, state: .audienceState, facts: [.audienceCounts]
+            name: PresenceMetrics.machine, inbox: .audienceInbox, state: .audienceState, facts: [.audienceCounts]
         ) { context in
             var redis = RedisClient.Settings(host: settings.redisHost, port: settings.redisPort)
             redis.timeoutMilliseconds = settings.redisTimeoutMilliseconds
             let link = RedisLeaseLink(
-                redis, breaker: breaker, random: SystemRandomNumberGenerator(), now: { MonotonicClock.milliseconds })
+                redis, breaker: breaker, metrics: RedisMetrics(context.metrics),
+                random: SystemRandomNumberGenerator(), now: { MonotonicClock.milliseconds })
             let lease = Milliseconds.seconds(Int64(settings.leaseSeconds))
             return PresenceProcessor(
                 AudienceMachine(partition: context.partition, policies: policies),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import Observability
 package import RedisClient
 
 /// The leases' scripts over the Redis client.
@@ -8,20 +10,32 @@ package final class RedisLeaseLink: LeaseLink {
 
     private let client: RedisClient
     private let breaker: Breaker
-    private var identity: LeaseLinkIdentity?
+    private let metrics: RedisMetrics?
+    private var identity: LeaseLinkIdentity? {
+        didSet {
+            if self.identity != nil, self.identity != oldValue { self.metrics?.connections.add() }
+            self.metrics?.connected.add((self.identity == nil ? 0 : 1) - (oldValue == nil ? 0 : 1))
+        }
+    }
 
     /// - Parameters:
     ///   - settings: where Redis is.
     ///   - breaker: shared by all links of the process.
+    ///   - metrics: where the link counts, if anywhere.
     ///   - random: for the jitter of reconnects.
     ///   - now: monotonic milliseconds.
     package init(
-        _ settings: RedisClient.Settings, breaker: Breaker, random: some RandomNumberGenerator,
-        now: @escaping () -> Int64
+        _ settings: RedisClient.Settings, breaker: Breaker, metrics: RedisMetrics? = nil,
+        random: some RandomNumberGenerator, now: @escaping () -> Int64
     ) {
         let scripts = LeaseScript.allCases.compactMap { Self.scripts[$0] }
         self.client = RedisClient(settings, scripts: scripts, random: random, now: now)
         self.breaker = breaker
+        self.metrics = metrics
+    }
+
+    deinit {
+        if self.identity != nil { self.metrics?.connected.add(-1) }
     }
 
     package func connect() throws(LeaseLinkError) -> LeaseLinkIdentity {
@@ -39,7 +53,12 @@ package final class RedisLeaseLink: LeaseLink {
         let scripted = calls.compactMap { call in
             Self.scripts[call.script].map { RedisScriptCall($0, keys: [key], arguments: call.arguments) }
         }
-        return try self.translated { () throws(RedisError) in try self.client.run(scripted) }.map { LeaseReply($0) }
+        let began = MonotonicClock.microseconds
+        var isDone = false
+        defer { self.metrics?.ended(done: isDone, microseconds: MonotonicClock.microseconds - began) }
+        let replies = try self.translated { () throws(RedisError) in try self.client.run(scripted) }
+        isDone = true
+        return replies.map { LeaseReply($0) }
     }
 
     private func translated<R>(_ body: () throws(RedisError) -> R) throws(LeaseLinkError) -> R {

@@ -43,7 +43,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         refresh: ((inout M) -> Void)? = nil
     ) {
         let malformed = context.metrics.counter(
-            MetricNames.Shell.malformed, help: "Records that could not be read and were skipped.")
+            MetricNames.Shell.malformed, help: "Records that could not be read and were skipped.",
+            labels: ["machine": context.machine])
         self.init(machine, log: context.log, malformed: malformed, observe: observe, refresh: refresh)
     }
 

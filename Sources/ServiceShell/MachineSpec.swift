@@ -12,6 +12,8 @@ package enum KafkaMode: String, CaseIterable, Sendable {
 
 /// What a processor is made with.
 package struct ProcessorContext: Sendable {
+    /// The machine's name, as its metrics have it.
+    package let machine: String
     package let partition: Int
     package let log: Log
     package let metrics: MetricsRegistry

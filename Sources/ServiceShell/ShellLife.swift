@@ -47,11 +47,15 @@ final class ShellLife {
         self.metrics = ShellMetrics(registry, machine: spec.name)
         self.isStopping = isStopping
         self.report = report
+        let meter = KafkaMeter(registry)
         self.consumer = try KafkaConsumer(
-            settings.kafka, group: spec.name, fetchWaitMilliseconds: settings.fetchWaitMilliseconds,
+            meter.reading(settings.kafka, as: spec.name), group: spec.name,
+            fetchWaitMilliseconds: settings.fetchWaitMilliseconds,
             sessionTimeoutMilliseconds: settings.sessionMilliseconds)
         self.state = try StateReader(settings.kafka, fetchWaitMilliseconds: settings.fetchWaitMilliseconds)
-        self.side = try SideProducer(settings.kafka, partitions: settings.partitions, lost: self.metrics.lostReplies)
+        self.side = try SideProducer(
+            settings.kafka, machine: spec.name, partitions: settings.partitions, lost: self.metrics.lostReplies,
+            meter: meter)
         switch settings.mode {
         case .full:
             self.writer = try TransactionWriter(
@@ -203,12 +207,14 @@ extension ShellLife {
     private func rebalanced(_ event: RebalanceEvent) {
         switch event {
         case .assigned(let places):
+            self.metrics.assigned.add()
             do {
                 try self.take(places)
             } catch {
                 self.failure = error
             }
         case .revoked(let places, _):
+            self.metrics.revoked.add()
             for place in places {
                 if let partition = self.owned.removeValue(forKey: place) { self.remembered[place] = partition }
             }
@@ -234,7 +240,8 @@ extension ShellLife {
                 self.owned[place] = kept
             } else {
                 let context = ProcessorContext(
-                    partition: Int(place.partition), log: self.log, metrics: self.registry, apps: self.spec.apps)
+                    machine: self.spec.name, partition: Int(place.partition), log: self.log,
+                    metrics: self.registry, apps: self.spec.apps)
                 let partition = OwnedPartition(place, self.spec.makeProcessor(context), committed: offset)
                 self.owned[place] = partition
                 fresh[place.partition] = partition

@@ -11,6 +11,8 @@ struct ShellMetrics {
     let aborted: Counter
     let batches: Timing
     let restore: Timing
+    let assigned: Counter
+    let revoked: Counter
     let partitions: Gauge
     let rows: Gauge
 
@@ -31,6 +33,13 @@ struct ShellMetrics {
             names.transactions, help: "Batches, by outcome.", labels: labels(["outcome": "aborted"]))
         self.batches = registry.timing(names.batch, help: "Time from a batch's poll to its commit.", labels: labels())
         self.restore = registry.timing(names.restore, help: "Time to restore and take partitions.", labels: labels())
+        func rebalances(_ kind: String) -> Counter {
+            registry.counter(
+                MetricNames.Kafka.rebalances, help: "Times that the group gave partitions, or took them.",
+                labels: labels(["kind": kind]))
+        }
+        self.assigned = rebalances("assigned")
+        self.revoked = rebalances("revoked")
         self.partitions = registry.gauge(names.partitions, help: "Partitions owned.", labels: labels())
         self.rows = registry.gauge(names.rows, help: "Rows held.", labels: labels())
     }

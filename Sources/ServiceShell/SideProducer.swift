@@ -17,13 +17,24 @@ final class SideProducer {
     private let producer: KafkaProducer
     private let partitions: Int
     private let lost: Counter
+    private let drops: Counter
 
-    init(_ settings: KafkaSettings, partitions: Int, lost: Counter) throws(KafkaError) {
+    /// The delivery token of ticks; a reply has none.
+    private static let tickToken: UInt64 = 1
+
+    init(
+        _ settings: KafkaSettings, machine: String, partitions: Int, lost: Counter, meter: KafkaMeter
+    ) throws(KafkaError) {
         self.partitions = partitions
         self.lost = lost
+        self.drops = meter.drops(of: machine)
+        let failures = meter.failures(of: machine)
         self.producer = try KafkaProducer(settings) { delivery in
-            if delivery.error != nil { lost.add() }
+            guard delivery.error != nil else { return }
+            failures.add()
+            if delivery.token != Self.tickToken { lost.add() }
         }
+        meter.show(self.producer, as: machine)
     }
 
     /// Makes the client know its topics, which otherwise costs the first tick up to a second.
@@ -36,10 +47,11 @@ final class SideProducer {
     /// Sends what a committed batch answers; what cannot be queued is asked for again by its gateway.
     func send(_ replies: [BatchOutput.Item]) {
         for reply in replies {
-            do {
+            do throws(KafkaError) {
                 try self.producer.send(reply.record.outgoing(partitions: self.partitions, trace: reply.trace))
             } catch {
                 self.lost.add()
+                if error.kind == .queueFull { self.drops.add() }
             }
         }
     }
@@ -51,7 +63,11 @@ final class SideProducer {
 
     /// Writes a tick; one that is lost is followed by the next.
     func tick(_ inbox: PlazaTopic, _ partition: Int32) {
-        try? self.producer.send(Self.tick(inbox, partition))
+        do throws(KafkaError) {
+            try self.producer.send(Self.tick(inbox, partition), token: Self.tickToken)
+        } catch {
+            if error.kind == .queueFull { self.drops.add() }
+        }
     }
 
     func close() {

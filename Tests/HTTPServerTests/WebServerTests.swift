@@ -75,6 +75,37 @@ final class Shelf: Sendable {
         #expect(odd.status == 500 && odd.headers["x-evil"] == nil)
     }
 
+    @Test func `every answer is told once to the observer, with its status and time`() async throws {
+        let told = Mutex<[(status: Int, microseconds: Int)]>([])
+        let shelf = Shelf()
+        var limits = HTTPLimits()
+        limits.bodyBytes = 10
+        let server = try WebServer(
+            port: 0, limits: limits,
+            observer: { status, microseconds in told.withLock { $0.append((status, microseconds)) } },
+            handler: { request, responder in
+                if request.path == "/later" { shelf.keep(responder) } else { responder.complete(.text("now")) }
+            })
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 200)
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        let responder = try await shelf.next()
+        #expect(told.withLock { $0.map(\.status) } == [200])
+        #expect(responder.complete(HTTPResponse(status: 409, body: [])))
+        #expect(!responder.complete(.text("again")))
+        #expect(try client.answer().status == 409)
+        let large = try RawClient(port: server.port)
+        large.send("POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890")
+        #expect(try large.answer().status == 413)
+        let odd = try RawClient(port: server.port)
+        odd.send("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try odd.answer().status == 400)
+        #expect(told.withLock { $0.map(\.status) } == [200, 409, 413, 400])
+        #expect(told.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
+    }
+
     @Test func `URLSession is served too`() async throws {
         let server = try Self.server()
         defer { server.stop() }

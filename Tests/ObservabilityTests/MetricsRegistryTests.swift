@@ -90,7 +90,7 @@ import Testing
         registry.addProcessMetrics()
         registry.counter(MetricNames.Gateway.calls, help: "Calls.", labels: ["method": "a\"b\\c\nd"]).add(5)
         registry.timing(MetricNames.Shell.batch, help: "Time of a batch.").record(milliseconds: 12)
-        registry.gauge(MetricNames.Gateway.queued, help: "Bytes waiting.").set(9)
+        registry.gauge(MetricNames.Redis.connected, help: "Connections that stand.").set(9)
         let text = PrometheusText.render(registry)
         #expect(text.contains("\nprocess_cpu_seconds_total "))
         let (status, output) = try Self.check(text)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreKit
+import Observability
 import PlazaModel
 import Presence
 import RedisClient
@@ -38,6 +39,41 @@ import Testing
         #expect(throws: LeaseLinkError.unreachable("there is a new connection")) {
             try link.run([call], key: "{audience.1}")
         }
+    }
+
+    @Test func `links count their connections and pipelines together`() throws {
+        let redis = try RedisProcess()
+        let registry = MetricsRegistry()
+        let clock = Clock()
+        let breaker = Breaker(pauseMilliseconds: 0, now: { clock.now })
+        func value(_ name: String) -> String {
+            let lines = PrometheusText.render(registry).split(separator: "\n")
+            return lines.first { $0.hasPrefix(name + " ") }.map { String($0.dropFirst(name.count + 1)) } ?? "none"
+        }
+        func makeLink() -> RedisLeaseLink {
+            RedisLeaseLink(
+                RedisClient.Settings(host: "127.0.0.1", port: redis.port), breaker: breaker,
+                metrics: RedisMetrics(registry), random: SeededRandom(seed: 1),
+                now: {
+                    clock.pass(10_000)
+                    return clock.now
+                })
+        }
+        let link = makeLink()
+        #expect(value("redis_connected") == "0")
+        do {
+            let other = makeLink()
+            _ = try other.connect()
+            _ = try link.connect()
+            #expect(value("redis_connected") == "2")
+        }
+        #expect(value("redis_connected") == "1", "a link that goes takes its connection with it")
+        _ = try link.run([ScriptCall(.open, ["1"])], key: "{audience.1}")
+        redis.kill()
+        #expect(throws: LeaseLinkError.self) { try link.run([ScriptCall(.open, ["2"])], key: "{audience.1}") }
+        #expect(value("redis_connected") == "0")
+        #expect(value("redis_connections_total") == "2")
+        #expect(value(#"redis_pipelines_total{outcome="done"}"#) == "1")
     }
 
     private static func link(_ port: Int, _ breaker: Breaker, _ clock: Clock) -> RedisLeaseLink {

@@ -50,6 +50,28 @@ import Testing
         #expect(shell.stop())
     }
 
+    @Test(.timeLimit(.minutes(1))) func `a shell shows its group, its queue and how far it is behind`() throws {
+        let harness = try ShellHarness(.embedded)
+        let live = Self.lives("metrics", 1)[0]
+        let shell = harness.start("one")
+        try harness.say("x", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        #expect(shell.stop())
+        let text = PrometheusText.render(shell.metrics)
+        for line in [
+            #"kafka_rebalances_total{kind="assigned",machine="barrage"} 1"#,
+            #"kafka_rebalances_total{kind="revoked",machine="barrage"} 1"#,
+            #"kafka_consumer_lag_messages{reader="barrage"} 0"#,
+            #"kafka_producer_queue_messages{writer="barrage"} 0"#,
+            #"kafka_producer_queue_drops_total{writer="barrage"} 0"#,
+            #"kafka_delivery_failures_total{writer="barrage"} 0"#,
+            #"shell_malformed_total{machine="barrage"} 0"#,
+        ] {
+            #expect(text.contains(line + "\n"), "\(line)")
+        }
+    }
+
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 ten thousand rows are restored in under half a second`() throws {
         let harness = try ShellHarness(.full)
