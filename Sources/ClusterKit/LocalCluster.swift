@@ -110,8 +110,8 @@ package final class LocalCluster: Sendable {
     package func change(after version: Int) async -> (version: Int, state: ClusterState)? {
         let roster: Roster? = await onOwnThread("cluster-change") {
             let found: Roster?? = self.roster.wait(until: .distantFuture) { roster in
-                if roster.isOver { return .some(nil) }
-                return roster.version > version ? .some(roster) : nil
+                if roster.version > version { return .some(roster) }
+                return roster.isOver ? .some(nil) : nil
             }
             return found ?? nil
         }

@@ -14,6 +14,16 @@ package struct AppsGate: TokenGate {
         self.verifier = TokenVerifier(keyring: try AppKeyring(json: apps))
     }
 
+    /// Why no token could be checked with this apps file; nil when some can.
+    package static func fault(in apps: [UInt8]) -> String? {
+        guard !apps.isEmpty else { return "name the file with the apps' keys, or give them by --apps-json" }
+        do throws(KeyringError) {
+            return try AppKeyring(json: apps).apps.isEmpty ? "name at least one app with a key" : nil
+        } catch {
+            return error.description
+        }
+    }
+
     package func admit(_ token: String) throws(ReplyError) -> Admission {
         let claims: TokenClaims
         do throws(TokenError) {

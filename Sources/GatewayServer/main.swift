@@ -31,6 +31,9 @@ exit(
     ServiceHost.run(
         "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
         settings: { Extra(&$0) },
+        check: { settings, reader in
+            if let fault = AppsGate.fault(in: settings.apps) { reader.refuse("apps", value: nil, remedy: fault) }
+        },
         build: { host, extra in
             var settings = GatewaySettings(
                 id: GatewayID(host.settings.instance), host: host.settings.host, port: UInt16(extra.port),

@@ -128,6 +128,10 @@ enum UpCommand: Subcommand {
                     "scale", value: entry, remedy: "give a number from 0 to \(ClusterOptions.maximumInstances)")
                 continue
             }
+            guard scale[kind] == nil else {
+                reader.refuse("scale", value: entry, remedy: "name each service once")
+                continue
+            }
             scale[kind] = count
         }
         return scale

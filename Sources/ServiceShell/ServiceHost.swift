@@ -26,17 +26,23 @@ package final class ServiceHost: Sendable {
         self.log = Log(service: service, level: settings.logLevel).with([.process: .string(settings.instance)])
         self.metrics = MetricsRegistry()
         self.metrics.addProcessMetrics()
+        self.metrics.observe(MetricNames.Shell.ready, help: "Whether the service is ready: 1 or 0.") { [weak self] in
+            self?.waitingFor.isEmpty == true ? 1 : 0
+        }
     }
 
-    /// Runs a service until SIGTERM or SIGINT; returns the process's exit status.
+    /// Runs a service until SIGTERM or SIGINT.
     ///
     /// - Parameters:
     ///   - service: the program's name.
     ///   - summary: what it does, for `--help`.
     ///   - extra: declares and reads the service's own settings.
+    ///   - check: refuses what the service cannot run with, before anything is started.
     ///   - build: makes the service's components, once the broker answers and the topics are there.
+    /// - Returns: the process's exit status.
     package static func run<Extra: Sendable>(
         _ service: String, summary: String, settings extra: (inout SettingsReader) -> Extra,
+        check: (ServiceSettings, inout SettingsReader) -> Void = { _, _ in },
         build: @escaping @Sendable (ServiceHost, Extra) throws -> [any ServiceComponent]
     ) -> Int32 {
         var reader = SettingsReader(
@@ -44,6 +50,7 @@ package final class ServiceHost: Sendable {
             environment: ProcessEnvironment.all)
         let settings = ServiceSettings(&reader, service: service)
         let own = extra(&reader)
+        check(settings, &reader)
         do {
             try reader.finish()
         } catch {
@@ -69,13 +76,16 @@ package final class ServiceHost: Sendable {
         }
         self.log.info("started", [.port: .int(Int(server.port))])
         let failed = Locked(false)
+        let fail: @Sendable () -> Void = {
+            failed.withLock { $0 = true }
+            signals.raise()
+        }
         let worker = ShellThread { [self] in
             do {
-                try self.work(build)
+                try self.work(build, fail: fail)
             } catch {
                 self.log.error("the service cannot run", [.detail: .string("\(error)")])
-                failed.withLock { $0 = true }
-                signals.raise()
+                fail()
             }
         }
         signals.wait()
@@ -91,7 +101,9 @@ package final class ServiceHost: Sendable {
     }
 
     /// Gets the topics, starts the components, and waits for all of them to end.
-    private func work(_ build: (ServiceHost) throws -> [any ServiceComponent]) throws {
+    private func work(
+        _ build: (ServiceHost) throws -> [any ServiceComponent], fail: @escaping @Sendable () -> Void
+    ) throws {
         try TopicSetup(self.settings, self.log).run { [self] in self.isStopping }
         guard !self.isStopping else { return }
         let components = try build(self)
@@ -101,7 +113,15 @@ package final class ServiceHost: Sendable {
             return shared.isStopping
         }
         if isStopping { for component in components { component.stop() } }
-        let threads = components.map { component in ShellThread { component.run() } }
+        let threads = components.map { component in
+            ShellThread { [self] in
+                component.run()
+                guard !self.isStopping else { return }
+                // It has said why. A process without it would stay, and never be ready: whoever started it may do so again.
+                self.log.error("a part of the service has ended", [.reason: .string(component.name)])
+                fail()
+            }
+        }
         for thread in threads { _ = thread.join(seconds: .infinity) }
     }
 

@@ -58,7 +58,7 @@ package struct ServiceSettings: Sendable {
             do {
                 self.apps = [UInt8](try Data(contentsOf: URL(filePath: path)))
             } catch {
-                reader.refuse("apps", value: path, remedy: "give a file that can be read (\(error))")
+                reader.refuse("apps", value: path, remedy: "give a file that can be read")
             }
         }
         do {
