@@ -51,6 +51,7 @@ extension Shard {
             replyTo: self.gateway.settings.id, ticket: client.core.ticket)
         let parsed = try CallParser(app: client.app, caller: caller).parse(frame)
         switch parsed {
+        case .join where client.role == .server: throw Self.serverJoins
         case .join(let live, let effect): try self.forward(effect, frame, .join(live), nil, client)
         case .leave(let live, let effect): try self.forward(effect, frame, .leave(live), nil, client)
         case .forward(let effect, let room): try self.forward(effect, frame, .plain, room, client)
@@ -60,6 +61,9 @@ extension Shard {
             self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
         }
     }
+
+    /// A server's token is in no live (PROTOCOL.md 4.3).
+    static let serverJoins = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
     /// Passes a call on to its machine.
     private func forward(

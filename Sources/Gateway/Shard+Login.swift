@@ -102,6 +102,7 @@ extension Shard {
     ///
     /// - Returns: why not, if not.
     private func resume(_ frame: ClientFrame, _ client: Client, _ point: ResumePoint) -> ReplyError? {
+        if client.role == .server { return Self.serverJoins }
         switch client.core.verdict(on: frame.id, .resume(point), inRoom: nil) {
         case .goesOn: break
         case .repeated: return nil

@@ -50,13 +50,13 @@ extension CallParser {
             let changes = try frame.params(LiveChanges.self)
             let live = try self.key(params.live).live
             var owner = self.caller.user
-            if self.caller.role == .server {
-                guard let name = params.owner else {
-                    throw ReplyError(.badParameter, "owner is missing: an app's server creates a live for a user")
-                }
+            if let name = params.owner, self.caller.role == .server || name != owner.userID.text {
+                // That a user names somebody else is for the directory to refuse.
                 owner = UserInfo(
                     userID: try self.user(name, "owner"), userName: params.ownerName ?? "",
                     avatarURL: params.ownerAvatarURL ?? "")
+            } else if self.caller.role == .server {
+                throw ReplyError(.badParameter, "owner is missing: an app's server creates a live for a user")
             }
             return self.directory(.create(live: live, changes: changes, owner: owner, caller: self.caller))
         case "update":
@@ -88,7 +88,9 @@ extension CallParser {
         case "delete":
             let params = try frame.params(LiveParams.self)
             let live = try self.key(params.live).live
-            return self.directory(.deleteMetadata(live: live, keys: params.keys ?? [], caller: self.caller))
+            guard let keys = params.keys else { throw ReplyError(.badParameter, "params.keys is missing") }
+            guard !keys.isEmpty else { throw ReplyError(.badParameter, "keys names none; name at least one") }
+            return self.directory(.deleteMetadata(live: live, keys: keys, caller: self.caller))
         default: throw Self.unknown(frame.method)
         }
     }

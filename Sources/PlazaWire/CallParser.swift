@@ -19,7 +19,9 @@ package enum ParsedCall: Hashable, Sendable {
     case forward(Effect, inRoom: LiveID?)
 }
 
-/// Turns methods and parameters into what they ask for. All checks here are of form; what is allowed is decided by the
+/// Turns methods and parameters into what they ask for.
+///
+/// All checks here are of form; what is allowed is decided by the
 /// machine that the message goes to.
 package struct CallParser: Sendable {
     package let app: AppID
@@ -39,7 +41,9 @@ package struct CallParser: Sendable {
         guard parts.count == 2 else {
             switch frame.method {
             case "login": return .login(try frame.params())
-            case "ping": return .ping
+            case "ping":
+                try frame.noParams()
+                return .ping
             default: throw Self.unknown(frame.method)
             }
         }

@@ -55,8 +55,19 @@ package struct ClientFrame: Sendable {
         }
     }
 
+    /// Reads the parameters of a method that has none.
+    ///
+    /// - Throws: `badParameter` when `params` is no object; what is in it is ignored.
+    package func noParams() throws(ReplyError) { _ = try self.params(Nothing.self) }
+
+    private struct Nothing: Decodable {
+        private enum NoKey: CodingKey {}
+        init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: NoKey.self) }
+    }
+
     private static func text(_ error: any Error) -> String {
         switch error as? WireError {
+        case .badField("", _): "this is not an object"
         case .badField(let path, let message): "\(path) \(message)"
         case .unknownVersion(let version): "version \(version) is not known"
         case .notJSON, nil: "this is not JSON"

@@ -58,7 +58,11 @@ package enum Wire {
             return .badField(path: path(context), message: "is null and should be \(Self.name(of: type))")
         case .dataCorrupted(let context):
             if !context.codingPath.isEmpty {
-                return .badField(path: path(context), message: context.debugDescription)
+                // Enumerations say it in terms of their Swift type, which no client knows.
+                let isChoice = context.debugDescription.hasPrefix("Cannot initialize ")
+                return .badField(
+                    path: path(context),
+                    message: isChoice ? "is none of the values that it can have" : context.debugDescription)
             }
             // The decoder says no more of a number that does not fit than of what is no JSON at all.
             guard (try? JSONDecoder().decode(Anything.self, from: Data(bytes))) != nil,

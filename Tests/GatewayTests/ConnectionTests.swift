@@ -6,6 +6,7 @@ import GatewayCore
 import PlazaModel
 import PlazaWire
 import Testing
+import Tokens
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ConnectionTests {
     private func code(_ outcome: Outcome) -> ReplyCode? {
@@ -38,6 +39,18 @@ import Testing
         }
         #expect(details.info.liveOwner.userID == "bob")
         #expect(try client.call("ping") == .success(result: .done))
+    }
+
+    @Test func `I6 an app's server joins no live, and acts in it all the same`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("shop", role: .server)
+        let resume = #""resume":{"live":"room","ticket":101,"position":{"epoch":10,"number":0}}"#
+        #expect(self.code(try client.call("login", "{\"token\":\"\(token)\",\(resume)}")) == .noPermission)
+        #expect(self.code(try client.call("live.join", "{\"live\":\"room\"}")) == .noPermission)
+        let sent = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"hi\"}")
+        #expect(sent == .success(result: .sent(position: FeedPosition(epoch: 10, number: 1))))
     }
 
     @Test func `I7 all viewers on all shards get the same frames, byte for byte`() throws {

@@ -5,6 +5,7 @@ import Gateway
 import GatewayCore
 import Glibc
 import HTTPServer
+import Observability
 import PlazaModel
 import PlazaWire
 import TestSupport
@@ -27,7 +28,8 @@ import Tokens
         init() throws {
             self.cluster = try FakeCluster()
             self.server = try WebServer(
-                port: 0, failureBody: GatewayAPI.failureBody, handler: GatewayAPI(self.cluster.gateway).handler)
+                port: 0, failureBody: GatewayAPI.failureBody, observer: self.cluster.gateway.metrics.requested,
+                handler: GatewayAPI(self.cluster.gateway).handler)
         }
 
         func ask(
@@ -116,6 +118,40 @@ import Tokens
         #expect(try served.ask("POST", "/v1/call/live.join", "{\"live\":\"a\"}").status == 404)
         #expect(try served.ask("POST", "/v1/lives", "no json").status == 400)
         #expect(try served.ask("POST", "/v1/lives", "{\"live\":}").status == 400)
+    }
+
+    @Test func `a body names no other live than the path, and is one object`() throws {
+        let served = try Served()
+        served.cluster.create("a")
+        served.cluster.create("b")
+        for body in [#"{"live":"b","text":"hi"}"#, #"{"text":"hi","live":"b"}"#] {
+            let answer = try served.ask("POST", "/v1/lives/a/messages", body)
+            #expect(answer.status == 400 && answer.body.contains("badParameter"), "\(body)")
+        }
+        for body in [#"{"text":"hi"}, "x":{}"#, #"{"text":"hi"}{}"#, "{", "}", "{}}", #"{"text":}"#] {
+            let answer = try served.ask("POST", "/v1/lives/a/messages", body)
+            #expect(answer.status == 400 && answer.body.contains("badFrame"), "\(body)")
+        }
+        #expect(served.cluster.state.withLock { $0.lastNumber.isEmpty })
+        #expect(try served.ask("POST", "/v1/lives/a/messages", " { \"text\" : \"hi\" } \n").status == 200)
+    }
+
+    @Test func `what no route answers is told in words, and every answer is counted`() throws {
+        let served = try Served()
+        #expect(try served.ask("GET", "/v1/nothing").body.contains("nothing is served at this path"))
+        #expect(try served.ask("PUT", "/v1/lives").body.contains("see the header Allow"))
+        for failure in HTTPFailure.allCases {
+            let body = String(decoding: GatewayAPI.failureBody(failure), as: UTF8.self)
+            #expect(!body.contains(#""message":"\#(failure.rawValue)""#), "\(body)")
+        }
+        #expect(try served.ask("GET", "/v1/lives").status == 200)
+        let text = PrometheusText.render(served.cluster.registry)
+        for line in [
+            #"http_requests_total{status="404"} 1"#, #"http_requests_total{status="405"} 1"#,
+            #"http_requests_total{status="200"} 1"#, "http_request_seconds_count 3",
+        ] {
+            #expect(text.contains(line + "\n"), "\(line)")
+        }
     }
 
     @Test func `I15 a request with the same key is the same request`() throws {

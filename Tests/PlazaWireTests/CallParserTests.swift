@@ -212,9 +212,50 @@ import Testing
         }
     }
 
+    @Test func `a method without parameters takes any object, and nothing else, for them`() throws {
+        for params in [nil, "{}", #"{"x":1}"#] {
+            #expect(try CallSpec.parse("ping", params).get() == .ping)
+        }
+        for params in ["5", "[]", #""x""#, "null"] {
+            #expect(CallSpec.refusal("ping", params)?.code == .badParameter, "\(params)")
+        }
+    }
+
+    @Test func `keys to delete are named, and there is at least one`() {
+        #expect(
+            CallSpec.refusal("metadata.delete", #"{"live":"concert","keys":[]}"#)
+                == ReplyError(.badParameter, "keys names none; name at least one"))
+        let missing = ReplyError(.badParameter, "params.keys is missing")
+        for params in [#"{"live":"concert"}"#, #"{"live":"concert","keys":null}"#] {
+            #expect(CallSpec.refusal("metadata.delete", params) == missing)
+        }
+    }
+
+    @Test func `a word that is none of a parameter's values is named without words of ours`() {
+        let error = CallSpec.refusal("live.update", #"{"live":"concert","seatMode":"bogus"}"#)
+        #expect(error == ReplyError(.badParameter, "params.seatMode is none of the values that it can have"))
+    }
+
+    @Test func `a user who names another owner is not taken for the owner`() throws {
+        guard
+            case .forward(.directory(let input, key: _), _) = try CallSpec.parse(
+                "live.create", #"{"live":"concert","owner":"bob"}"#
+            ).get(), case .create(_, _, let owner, _) = input.command
+        else {
+            Issue.record("no create")
+            return
+        }
+        #expect(owner.userID == "bob", "the directory refuses it")
+        let own = #"{"live":"concert","owner":"\#(Samples.alice.userID.text)"}"#
+        #expect(
+            try CallSpec.parse("live.create", own).get()
+                == CallSpec.parse("live.create", #"{"live":"concert"}"#).get())
+    }
+
     @Test(
         arguments: [
-            ("", "this is not JSON"), ("7", "is not of the right type"), ("[]", "is not of the right type"),
+            ("", "this is not JSON"), ("7", "this is not an object"), ("[]", "this is not an object"),
+            ("null", "this is not an object"),
             (#"{"method":"ping"}"#, "id is missing"), (#"{"id":1}"#, "method is missing"),
             (#"{"id":"1","method":"ping"}"#, "id is not a whole number in range"),
             (#"{"id":-1,"method":"ping"}"#, "id is negative"), (#"{"id":1,"method":7}"#, "method is not a string"),

@@ -66,7 +66,7 @@ enum CallTable {
             "metadata.set", [.live, .list("metadata", "{\"a\":\"b\"}", needed: true)],
             directory(.setMetadata(live: live, values: ["a": "b"], caller: caller))),
         CallSpec(
-            "metadata.delete", [.live, .list("keys", "[\"a\"]")],
+            "metadata.delete", [.live, .list("keys", "[\"a\"]", needed: true)],
             directory(.deleteMetadata(live: live, keys: ["a"], caller: caller))),
         CallSpec("admin.set", [.live, .user], directory(.setAdmin(live: live, user: "bob", caller: caller))),
         CallSpec("admin.revoke", [.live, .user], directory(.revokeAdmin(live: live, user: "bob", caller: caller))),

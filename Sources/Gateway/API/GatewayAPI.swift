@@ -41,7 +41,19 @@ struct GatewayAPI: Sendable {
             case .payloadTooLarge: .messageTooLong
             case .badRequest, .headersTooLarge: .badFrame
             }
-        return Outcome.failure(error: ReplyError(code, failure.rawValue)).json
+        return Outcome.failure(error: ReplyError(code, Self.sentence(failure))).json
+    }
+
+    private static func sentence(_ failure: HTTPFailure) -> String {
+        switch failure {
+        case .badRequest: "the request cannot be understood"
+        case .notFound: "nothing is served at this path"
+        case .methodNotAllowed: "this path has other methods: see the header Allow"
+        case .payloadTooLarge: "the body is over \(GatewayService.limits.bodyBytes) bytes"
+        case .headersTooLarge: "there are more than \(GatewayService.limits.fields) headers and query items"
+        case .unavailable: "the gateway stops"
+        case .deadlineExceeded: "no answer in time: send the same request again"
+        }
     }
 
     private func serve(_ request: HTTPRequest, _ route: Route, _ responder: HTTPResponder) {
