@@ -43,9 +43,15 @@ extension AudienceMachine {
         _ step: AudienceStep, _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
     ) {
         guard case .done(let entries, _) = result else { return }
-        for entry in entries {
-            guard case .expired(let key, let user, let count) = entry.change else { continue }
-            self.gone(user, from: key, count: count, at: step.moment, in: &rows, into: &effects)
+        var silent: [(key: LiveKey, users: [UserInfo])] = []
+        for case .expired(let key, let user, let count) in entries.map(\.change)
+        where self.gone(user, .offline, from: key, count: count, at: step.moment, in: &rows, into: &effects) {
+            // Leases end live by live.
+            if silent.last?.key != key { silent.append((key, [])) }
+            silent[silent.count - 1].users.append(user)
+        }
+        for (key, users) in silent {
+            self.tellBackend(key, .heartbeatInterrupt, users, at: step.moment.now, into: &effects)
         }
     }
 
@@ -91,9 +97,7 @@ extension AudienceMachine {
         case .vouchGuest(_, let offer, let caller):
             self.vouchedGuest(offer, caller, input.key, result, in: rows, into: &effects)
         case .confirm(let user):
-            // While stale or away nobody knows; those who asked are told to ask again when it is over.
-            guard case .done(_, .isMember(false)) = result, let row = rows.live(input.key), !row.isStale else { return }
-            self.tellGone(user, input.key, row, into: &effects)
+            self.confirmed(user, input.key, step.moment, result, in: &rows, into: &effects)
         }
     }
 

@@ -10,7 +10,9 @@ extension AudienceMachine {
         while let key = rows.popDue(at: moment.now) {
             switch key {
             case .partition: self.settle(at: moment, in: &rows, into: &effects)
-            case .live(let live): self.tellCount(live, at: moment.now, in: &rows, into: &effects)
+            case .live(let live):
+                self.tellCount(live, at: moment.now, in: &rows, into: &effects)
+                self.tellOccupancy(live, at: moment.now, in: &rows, into: &effects)
             case .bans(let live): self.keep(rows.bans(live), live, at: moment.now, in: &rows)
             case .calls, .floors: rows[key] = nil
             }
@@ -23,10 +25,12 @@ extension AudienceMachine {
         row.count = count
         rows[.live(key)] = .live(row: row)
         self.tellCount(key, at: now, in: &rows, into: &effects)
+        self.tellOccupancy(key, at: now, in: &rows, into: &effects)
     }
 
-    /// Tells a count that has changed, unless one was told within the last second: then it falls due (the last value is
-    /// always told). A stale one waits until it is known again.
+    /// Tells a count that has changed, unless one was told within the last second: then it falls due.
+    ///
+    /// The last value is always told. A stale one waits until it is known again.
     private func tellCount(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         guard var row = rows.live(key) else { return }
         row.countDue = nil
@@ -56,6 +60,8 @@ extension AudienceMachine {
     /// - Parameters:
     ///   - steps: the batch that is about to be concluded without them.
     ///   - wereSent: the commands may have been carried out, only nobody knows.
+    ///   - rows: the partition's rows.
+    ///   - effects: what follows is appended here.
     package func leasesAway(
         _ steps: [AudienceStep], wereSent: Bool, in rows: inout Rows, into effects: inout [Effect]
     ) {
@@ -91,6 +97,8 @@ extension AudienceMachine {
     ///   - name: the epoch's name, new among all that this partition had.
     ///   - wasEmpty: nobody can have been here before, so there is nothing to wait for.
     ///   - moment: of the batch that found it necessary.
+    ///   - rows: the partition's rows.
+    ///   - effects: what follows is appended here.
     package func epochBegan(
         _ name: String, wasEmpty: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
@@ -113,10 +121,17 @@ extension AudienceMachine {
         partition.settlesAt = nil
         rows[.partition] = .partition(row: partition)
         let stale = rows.lives.filter { rows.live($0)?.isStale == true }
+        for key in stale {
+            guard var row = rows.live(key) else { continue }
+            row.awaitsOwner = true
+            rows[.live(key)] = .live(row: row)
+        }
         self.markFresh(at: moment.now, in: &rows, into: &effects)
         for key in stale {
             effects.append(.seat(SeatInput(key, .confirmOccupants)))
             effects.append(.connection(ConnectionInput(app: key.app, .confirmOwner(live: key.live))))
+            // An assertion names nobody, so whether the owner is here must be asked for.
+            if let row = rows.live(key) { effects.append(.audience(AudienceInput(key, .confirm(user: row.owner)))) }
         }
     }
 
@@ -136,9 +151,11 @@ extension AudienceMachine {
         for key in rows.lives {
             guard var row = rows.live(key), row.isStale else { continue }
             row.isStale = false
+            row.hasUnwritten = false
             row.kickedWhileStale = []
             self.tellNow(key, &row, at: now, into: &effects)
             rows[.live(key)] = .live(row: row)
+            self.tellOccupancy(key, at: now, in: &rows, into: &effects)
         }
     }
 }

@@ -115,7 +115,7 @@ extension AudienceMachine {
         {
             return AudienceStep(moment, input, .refused(error))
         }
-        if let error = self.refusal(of: input.command, at: moment.now, rows.bans(key)) {
+        if let error = self.refusal(of: input.command, at: moment.now, rows.bans(key), rows.floors(key)) {
             return AudienceStep(moment, input, .refused(error))
         }
         if self.takeIn(input.command, key, at: moment.now, in: &rows) {
@@ -142,9 +142,9 @@ extension AudienceMachine {
         case .join(let caller):
             let member = Presence(
                 session: caller.request.session, user: caller.user, ticket: Ticket(moment.offset), silentFor: 0)
-            let most = self.policies[key.app].maxAudience
-            let limit = row.maxMembers > 0 ? min(row.maxMembers, most) : most
-            return .join(live: key, owner: row.owner, member: member, limit: limit)
+            return .join(
+                live: key, owner: row.owner, member: member, limit: self.mostMembers(key, row), since: caller.ticket,
+                isOnly: self.policies[key.app].devices == .one)
         case .leave(let caller):
             guard let ticket = caller.ticket else { return nil }
             return .leave(
@@ -181,59 +181,6 @@ extension AudienceMachine {
         }
     }
 
-    /// Why a call has no place in a running live, or nil.
-    private func refusal(of command: AudienceCommand, at now: Timestamp, _ bans: Bans) -> ReplyError? {
-        switch command {
-        case .join(let caller):
-            guard let ban = bans.ban(of: caller.userID, at: now) else { return nil }
-            guard let until = ban.until else {
-                return ReplyError(.banned, "you are banned from the live for good")
-            }
-            return ReplyError(
-                .banned, "you are banned from the live until \(until.milliseconds) ms since 1970",
-                retryAfter: (until - now).count)
-        case .list(let cursor, _, _):
-            guard !cursor.isEmpty, Int64(cursor) == nil else { return nil }
-            return ReplyError(.invalidParameter, "the cursor is none of this list")
-        case .opened, .ended, .leave, .heartbeats, .assert, .kick, .vouchAdmin, .vouchGuest, .confirm, .banned,
-            .unbanned, .rights, .profile, .signOff:
-            return nil
-        }
-    }
-
-    /// Takes in what the directory says of a live, so that it holds for the next input of the same batch.
-    ///
-    /// - Returns: whether the command is done with it, and asks nothing of the leases.
-    private func takeIn(_ command: AudienceCommand, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) -> Bool {
-        switch command {
-        case .rights(let admins, let maxMembers):
-            guard var row = rows.live(key) else { return true }
-            (row.admins, row.maxMembers) = (admins, maxMembers)
-            rows[.live(key)] = .live(row: row)
-            return true
-        case .unbanned(let user):
-            var bans = rows.bans(key)
-            bans.lift(user)
-            self.keep(bans, key, at: now, in: &rows)
-            return true
-        case .banned(let user, let until, _):
-            var bans = rows.bans(key)
-            bans.set(user, until: until)
-            self.keep(bans, key, at: now, in: &rows)
-            return false
-        case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .vouchGuest, .confirm,
-            .profile, .signOff:
-            return false
-        }
-    }
-
-    /// Keeps who is banned, without those whose ban is over.
-    func keep(_ bans: Bans, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) {
-        var bans = bans
-        bans.prune(at: now)
-        rows[.bans(key)] = bans.bans.isEmpty ? nil : .bans(row: bans)
-    }
-
     /// Why a caller may not act in the live, or nil.
     func refusal(of caller: Caller, in row: LiveRow, _ floors: Floors) -> ReplyError? {
         if caller.role == .user, let ticket = caller.ticket, ticket.offset < row.openedAt {
@@ -244,7 +191,7 @@ extension AudienceMachine {
 }
 
 extension AudienceCommand {
-    /// Whether the caller must be in the room. Those that come through the directory were checked there.
+    /// Whether the caller must be in the room; those that come through the directory were checked there.
     var needsTicket: Bool {
         switch self {
         case .leave, .list, .profile: true

@@ -2,7 +2,9 @@
 package import CoreKit
 package import PlazaModel
 
-/// One keyed piece of presence's state. Who is in a room is not among them: that is Redis's, and can be rebuilt.
+/// One keyed piece of presence's state.
+///
+/// Who is in a room is not among them: that is Redis's, and can be rebuilt.
 package enum AudienceRow: JournalRow, Codable {
     case partition(row: PartitionRow)
     case live(row: LiveRow)
@@ -13,7 +15,7 @@ package enum AudienceRow: JournalRow, Codable {
     package var due: Timestamp? {
         switch self {
         case .partition(let row): row.settlesAt
-        case .live(let row): row.countDue
+        case .live(let row): [row.countDue, row.occupancyDue].lazy.compactMap { $0 }.min()
         case .floors: nil
         case .bans(let row): row.nextEnd
         case .calls(let row): row.due
@@ -55,8 +57,20 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var toldAt: Timestamp
     /// When the count that is not told yet will be (at most one update a second).
     package var countDue: Timestamp?
+    /// Where the owner is, as far as its leases told.
+    package var ownerPresence = OwnerPresence.left
+    /// What the directory was last told of owner and room; a new live's directory takes it for so.
+    package var toldOwner = OwnerPresence.left
+    package var toldEmpty = true
+    package var occupancyToldAt = Timestamp.distantPast
+    /// When the directory is told what it has not been told yet (at most one update a second).
+    package var occupancyDue: Timestamp?
     /// The leases of this live are not known for certain: they are away, or a new epoch has not settled.
     package var isStale = false
+    /// A new epoch has settled, and whether the owner is here has been asked for.
+    package var awaitsOwner = false
+    /// Somebody entered while nobody could write it down: the live is not empty, whatever the leases say.
+    package var hasUnwritten = false
     /// Users kicked while the live is stale and not back since, so that a second kick is told from the first (I6).
     package var kickedWhileStale: [UserID] = []
 

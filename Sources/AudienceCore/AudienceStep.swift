@@ -57,11 +57,11 @@ extension AudienceCommand {
         }
     }
 
-    /// Whether leaving it out would leave the leases wrong for longer than a heartbeat.
+    /// Whether leaving it out would leave the leases wrong for longer than a heartbeat, or somebody without an answer.
     var needsLeases: Bool {
         switch self {
-        case .join, .leave, .kick, .assert, .ended, .banned, .signOff: true
-        case .opened, .heartbeats, .list, .vouchAdmin, .vouchGuest, .confirm, .unbanned, .rights, .profile: false
+        case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true
+        case .opened, .heartbeats, .list, .vouchAdmin, .vouchGuest, .unbanned, .rights, .profile: false
         }
     }
 }

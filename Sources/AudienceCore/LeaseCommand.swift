@@ -5,8 +5,12 @@ package import PlazaModel
 ///
 /// All but `page`, `isMember` and `profile` change something, at most once for each offset of the inbox.
 package enum LeaseCommand: Hashable, Sendable {
-    /// Adds a session, or refreshes it. Refused as full when the live has `limit` users already and this is one more.
-    case join(live: LiveKey, owner: UserID, member: Presence, limit: Int)
+    /// Adds a session, or refreshes it; with `isOnly` the user's other sessions give way.
+    ///
+    /// Refused as full when the live has `limit` users already and this is one more; and as void when it was in with the
+    /// ticket `since`, and was put out or left after that.
+    case join(
+        live: LiveKey, owner: UserID, member: Presence, limit: Int, since: Ticket? = nil, isOnly: Bool = false)
     /// Removes a session, unless it has joined again since `ticket`.
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
     /// Extends leases to now − silentFor + lease, never shortens one; brings back who has expired meanwhile.
@@ -44,12 +48,16 @@ package struct LeaseEntry: Hashable, Sendable {
     }
 }
 
-/// What changed. `count` is the users in the live after the change, the owner not counted.
+/// What changed.
+///
+/// `count` is the users in the live after the change, the owner not counted.
 package enum LeaseChange: Hashable, Sendable {
-    /// The session is in; `isFirst`: the user was not before.
-    case joined(isFirst: Bool, count: Int)
+    /// The session is in; `isFirst`: the user was not before; `replaces`: other sessions of the user are out.
+    case joined(isFirst: Bool, count: Int, replaces: Bool = false)
     /// The join was refused.
     case full
+    /// The join was refused: what it was to go on with is over.
+    case void
     /// The session is out; `isLast`: the user with it.
     case left(user: UserInfo, isLast: Bool, count: Int)
     /// The user and all its sessions are out.

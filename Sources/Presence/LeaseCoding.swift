@@ -18,11 +18,11 @@ extension LeaseCommand {
         if !self.isQuestion { arguments += ["\(moment.offset)", "\(moment.now.milliseconds)", "\(lease.count)"] }
         let script: LeaseScript
         switch self {
-        case .join(let live, let owner, let member, let limit):
+        case .join(let live, let owner, let member, let limit, let since, let isOnly):
             script = .join
             arguments += [
                 live.text, owner.text, member.user.userID.text, member.session.text, Profile.text(member.user),
-                "\(limit)",
+                "\(limit)", since.map { "\($0.offset)" } ?? "", isOnly ? "1" : "0",
             ]
         case .leave(let live, _, let user, let session, let ticket):
             script = .leave
@@ -112,8 +112,10 @@ extension LeaseEntry {
         let user = fields["u"].map { Profile.user(UserID($0), fields["p"] ?? "0 ") }
         let change: LeaseChange
         switch (kind, user) {
-        case ("joined", _): change = .joined(isFirst: fields["f"] == "1", count: count)
+        case ("joined", _):
+            change = .joined(isFirst: fields["f"] == "1", count: count, replaces: fields["r"] == "1")
         case ("full", _): change = .full
+        case ("void", _): change = .void
         case ("left", .some(let user)): change = .left(user: user, isLast: fields["l"] == "1", count: count)
         case ("kicked", .some(let user)): change = .kicked(user: user, count: count)
         case ("back", .some(let user)): change = .back(user: user, count: count)

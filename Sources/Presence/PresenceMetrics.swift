@@ -37,7 +37,7 @@ struct PresenceMetrics {
             case .left(_, true, _): self.left.add()
             case .kicked: self.kicked.add()
             case .expired: self.expired.add()
-            case .full, .left, .back, .renamed, .asserted: break
+            case .full, .void, .left, .back, .renamed, .asserted: break
             }
         }
     }

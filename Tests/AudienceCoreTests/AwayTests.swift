@@ -12,7 +12,8 @@ import Testing
         let effects = room.sendAway(.join(caller: caller))
         #expect(
             effects == [
-                room.count(0, of: 0, stale: true), Room.tip(.audienceJoined(user: Room.alice)),
+                room.count(0, of: 0, stale: true), Room.tip(.audienceJoined(user: Room.alice)), Room.back(Room.alice),
+                Room.occupancy(.left, isEmpty: false),
                 Room.reply(caller, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: false)),
             ])
         let list = Room.caller(Room.alice, 2, ticket: room.offset)
@@ -93,6 +94,7 @@ import Testing
             settled == [
                 room.count(1, of: 1), .seat(SeatInput(Room.key, .confirmOccupants)),
                 .connection(ConnectionInput(app: "demo", .confirmOwner(live: "stage-1"))),
+                .audience(AudienceInput(Room.key, .confirm(user: "host"))),
             ])
         #expect(room.rows.nextDue != nil)  // the kept outcomes alone
         #expect(room.rows.partition == PartitionRow())

@@ -16,6 +16,7 @@ import Testing
         #expect(
             effects == Room.floors("alice", floor) + [
                 Room.tip(.audienceLeft(user: Room.alice)), Room.gone("alice"), room.count(0, of: 1),
+                Room.occupancy(.left, isEmpty: true),
                 .notice(
                     Notice(
                         to: UserKey("demo", "alice"), live: "stage-1", at: room.now, floor: floor,
@@ -89,9 +90,8 @@ import Testing
     @Test func `I6 a ban while the leases are away holds, with one notice`() {
         var room = Room()
         let ban = AudienceCommand.banned(user: "alice", until: nil, caller: nil)
-        let notices = { (effects: [Effect]) in effects.filter { if case .notice = $0 { true } else { false } }.count }
-        #expect(notices(room.sendAway(ban)) == 1)
-        #expect(notices(room.sendAway(ban)) == 0)
+        #expect(Room.notices(room.sendAway(ban)).count == 1)
+        #expect(Room.notices(room.sendAway(ban)).isEmpty)
         #expect(room.rows.partition.needsEpoch)
         let caller = Room.caller(Room.alice, 1)
         #expect(Room.refusal(caller, room.sendAway(.join(caller: caller))) == .banned)

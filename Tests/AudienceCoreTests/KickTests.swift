@@ -20,6 +20,7 @@ import Testing
                 .seat(SeatInput(Room.key, .floor(user: "alice", ticket: floor))),
                 .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: "alice", ticket: floor))),
                 Room.tip(.audienceLeft(user: Room.alice)), Room.gone("alice"), room.count(0, of: 1),
+                Room.occupancy(.left, isEmpty: true),
                 .notice(
                     Notice(
                         to: UserKey("demo", "alice"), live: "stage-1", at: room.now, floor: floor,

@@ -11,7 +11,8 @@ import Testing
         let effects = room.send(.join(caller: caller), room.did([.joined(isFirst: true, count: 1)]))
         #expect(
             effects == [
-                Room.tip(.audienceJoined(user: Room.alice)), room.count(1, of: 1),
+                Room.tip(.audienceJoined(user: Room.alice)), Room.back(Room.alice), room.count(1, of: 1),
+                Room.occupancy(.left, isEmpty: false),
                 Room.reply(caller, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: true)),
             ])
     }
@@ -47,7 +48,7 @@ import Testing
         #expect(
             effects == [
                 Room.tip(.audienceLeft(user: Room.alice)), Room.gone("alice"), room.count(0, of: 1),
-                Room.reply(leaving, .done),
+                Room.occupancy(.left, isEmpty: true), Room.reply(leaving, .done),
             ])
     }
 
@@ -56,12 +57,18 @@ import Testing
         let caller = Room.caller(Room.owner, 1)
         var effects = room.send(.join(caller: caller), room.did([.joined(isFirst: true, count: 0)]))
         #expect(
-            effects == [Room.reply(caller, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: true))])
+            effects == [
+                Room.back(Room.owner),
+                .connection(ConnectionInput(app: "demo", .userBack(live: "stage-1", user: Room.owner))),
+                Room.occupancy(.present, isEmpty: false),
+                Room.reply(caller, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: true)),
+            ])
         effects = room.tick(after: .seconds(91), [.expired(live: Room.key, user: Room.owner, count: 0)])
         #expect(
             effects == [
                 Room.gone("host"),
                 .connection(ConnectionInput(app: "demo", .userGone(live: "stage-1", user: "host"))),
+                Room.occupancy(.offline, isEmpty: true),
             ])
     }
 
@@ -71,11 +78,18 @@ import Testing
         let ticket = Ticket(room.offset)
         var effects = room.tick(after: .seconds(91), [.expired(live: Room.key, user: Room.alice, count: 0)])
         #expect(
-            effects == [Room.tip(.audienceLeft(user: Room.alice)), Room.gone("alice"), room.count(0, of: 1)])
+            effects == [
+                Room.tip(.audienceLeft(user: Room.alice)), Room.gone("alice"), room.count(0, of: 1),
+                Room.occupancy(.left, isEmpty: true),
+            ])
         room.now = room.now + .seconds(3)
         let beat = Beat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
         effects = room.send(.heartbeats(beats: [beat]), room.did([.back(user: Room.alice, count: 1)]))
-        #expect(effects == [Room.tip(.audienceJoined(user: Room.alice)), room.count(1, of: 1)])
+        #expect(
+            effects == [
+                Room.tip(.audienceJoined(user: Room.alice)), Room.back(Room.alice), room.count(1, of: 1),
+                Room.occupancy(.left, isEmpty: false),
+            ])
     }
 
     @Test func `joins into no live, a full live and calls without a ticket are refused by their codes`() {

@@ -11,7 +11,7 @@ import Testing
         let first = room.send(.join(caller: caller), room.did([.joined(isFirst: true, count: 1)]))
         let step = room.plan(.join(caller: caller))
         #expect(step.command == nil)
-        #expect(room.send(.join(caller: caller)) == [first[2]])
+        #expect(room.send(.join(caller: caller)) == Array(first.suffix(1)))
     }
 
     @Test func `I15 a join twice in one batch is carried out once and answered twice`() {
@@ -29,7 +29,7 @@ import Testing
         room.machine.conclude(steps[1], .nothing, in: &room.rows, into: &effects)
         let answer = Room.reply(caller, .joined(ticket: Ticket(200), epoch: 7, confirmed: true))
         #expect(effects.filter { $0 == answer }.count == 2)
-        #expect(effects.count == 4)
+        #expect(effects.count == 6)
     }
 
     @Test func `I15 a request older than the outcomes that are kept is refused, not applied`() {

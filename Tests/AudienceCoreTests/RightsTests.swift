@@ -26,7 +26,7 @@ import Testing
     @Test func `a live takes as many users as it says, and no more than its app allows`() {
         var room = Room(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
         let limit = { (room: inout Room) -> Int? in
-            guard case .join(_, _, _, let limit)? = room.plan(.join(caller: Room.caller(Room.alice, 1))).command
+            guard case .join(_, _, _, let limit, _, _)? = room.plan(.join(caller: Room.caller(Room.alice, 1))).command
             else { return nil }
             return limit
         }
@@ -49,12 +49,13 @@ import Testing
         #expect(
             room.send(command, room.did([.left(user: Room.alice, isLast: true, count: 0)])) == [
                 Room.tip(.audienceLeft(user: Room.alice)), Room.gone("alice"), room.count(0, of: 1),
+                Room.occupancy(.left, isEmpty: true),
             ])
         _ = room.send(.banned(user: "alice", until: nil, caller: nil))
         #expect(room.plan(command).command == nil)
     }
 
-    @Test func `a new name asks the leases, is answered, and is refused while they are away`() {
+    @Test func `a new name reaches seats and viewers, once, and is refused while the leases are away`() {
         var room = Room()
         let renamed = UserInfo(userID: "alice", userName: "Alice B.", avatarURL: "https://example.org/b")
         let caller = Room.caller(renamed, 5, ticket: 110)
@@ -63,8 +64,17 @@ import Testing
         #expect(Room.refusal(away, room.sendAway(.profile(caller: away))) == .unavailable)
         let outside = Room.caller(renamed, 7)
         #expect(Room.refusal(outside, room.send(.profile(caller: outside))) == .notInRoom)
-        let effects = room.send(.profile(caller: caller), room.did([.renamed]))
-        #expect(effects.contains(Room.reply(caller, .done)))
+        #expect(
+            room.send(.profile(caller: caller), room.did([.renamed])) == [
+                .seat(SeatInput(Room.key, .profile(user: renamed))), Room.tip(.userChanged(user: renamed)),
+                Room.reply(caller, .done),
+            ])
         #expect(room.send(.profile(caller: caller)) == [Room.reply(caller, .done)])
+    }
+
+    @Test func `a new name of one who went silent is answered, and told to nobody until it is back`() {
+        var room = Room()
+        let caller = Room.caller(UserInfo(userID: "alice", userName: "Alice B."), 5, ticket: 110)
+        #expect(room.send(.profile(caller: caller), room.did([])) == [Room.reply(caller, .done)])
     }
 }

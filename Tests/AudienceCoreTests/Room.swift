@@ -89,6 +89,18 @@ struct Room {
     }
     static func tip(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .tell(content: content))) }
     static func gone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
+    static func back(_ user: UserInfo) -> Effect { .seat(SeatInput(key, .userBack(user: user))) }
+    static func occupancy(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {
+        .directory(DirectoryInput(app: "demo", .occupancy(live: "stage-1", owner: owner, isEmpty: isEmpty)))
+    }
+    static func occupancies(_ effects: [Effect]) -> [Effect] {
+        effects.filter {
+            if case .directory(let input, _) = $0, case .occupancy = input.command { true } else { false }
+        }
+    }
+    static func notices(_ effects: [Effect]) -> [Notice] {
+        effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
+    }
     /// What tells all machines that a user's earlier tickets are void.
     static func floors(_ user: UserID, _ floor: Ticket) -> [Effect] {
         [

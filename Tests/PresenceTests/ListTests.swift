@@ -46,7 +46,7 @@ import Testing
         let link = RedisLeaseLink.eager(port: self.redis.port)
         func join(_ offset: Int64, _ user: String, _ session: String) throws -> LeaseReply {
             let arguments = [
-                "1", "e", "\(offset)", "1000", "90000", "a/l", "host", user, session, "0 ", "1",
+                "1", "e", "\(offset)", "1000", "90000", "a/l", "host", user, session, "0 ", "1", "", "0",
             ]
             return try link.run([ScriptCall(.join, arguments)], key: "{audience.5}")[0]
         }

@@ -21,23 +21,31 @@ final class Partition {
     private(set) var rows: [String: [UInt8]] = [:]
     private(set) var metadata = ""
     private(set) var committedOffset = 0
-    private var now = Timestamp(milliseconds: 1_700_000_000_000)
+    private(set) var now = Timestamp(milliseconds: 1_700_000_000_000)
     private(set) var owner: PresenceProcessor
     /// All effects that were committed.
     private(set) var told: [Effect] = []
     private var generation: Int64 = 0
 
-    init(redis port: Int, lease: Milliseconds = .seconds(90), link: (any LeaseLink)? = nil) throws {
+    private let policy: AppPolicy
+
+    init(
+        redis port: Int, lease: Milliseconds = .seconds(90), policy: AppPolicy = AppPolicy(),
+        link: (any LeaseLink)? = nil
+    ) throws {
         self.redis = port
         self.lease = lease
-        self.owner = Self.processor(port, lease, link)
+        self.policy = policy
+        self.owner = Self.processor(port, lease, policy, link)
         self.write(.opened(epoch: 7, owner: Self.host))
         try self.replaceOwner(link: link)
     }
 
-    private static func processor(_ port: Int, _ lease: Milliseconds, _ link: (any LeaseLink)?) -> PresenceProcessor {
+    private static func processor(
+        _ port: Int, _ lease: Milliseconds, _ policy: AppPolicy, _ link: (any LeaseLink)?
+    ) -> PresenceProcessor {
         PresenceProcessor(
-            AudienceMachine(partition: 0),
+            AudienceMachine(partition: 0, policies: Policies(["demo": policy])),
             store: LeaseStore(link ?? RedisLeaseLink.eager(port: port), partition: 0, lease: lease), log: .none,
             metrics: MetricsRegistry())
     }
@@ -58,7 +66,7 @@ final class Partition {
     @discardableResult
     func replaceOwner(link: (any LeaseLink)? = nil) throws -> PresenceProcessor {
         let old = self.owner
-        self.owner = Self.processor(self.redis, self.lease, link)
+        self.owner = Self.processor(self.redis, self.lease, self.policy, link)
         for (key, row) in self.rows { self.owner.restore(key: key, row: row) }
         self.generation = self.write(nil)
         self.owner.take(generation: self.generation, committedMetadata: self.metadata, at: self.now)
@@ -149,6 +157,15 @@ final class Partition {
     static func gone(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .seat(let input) = $0, case .userGone(let user) = input.command { user.text } else { nil }
+        }
+    }
+    static func occupancies(_ effects: [Effect]) -> [String] {
+        effects.compactMap {
+            if case .directory(let input, _) = $0, case .occupancy(_, let owner, let isEmpty) = input.command {
+                "\(owner.rawValue) \(isEmpty ? "empty" : "not empty")"
+            } else {
+                nil
+            }
         }
     }
     static func counts(_ effects: [Effect]) -> [CountRecord] {
