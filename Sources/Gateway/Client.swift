@@ -21,6 +21,11 @@ final class Client {
     var isDetached = false
     /// Whether it stands in the shard's list of clients with open calls.
     var isSwept = false
+    /// Whether it is the one device of its user that counts.
+    var signIn = SignIn()
+    /// Whether the token says how the user is shown; then the user does not.
+    var hasFixedName = false
+    var hasFixedAvatar = false
     /// How its feed is held back.
     var backlog: Backlog?
     /// The live that it gets the feed of, and where it stands among the viewers.

@@ -21,6 +21,8 @@ package struct GatewaySettings: Sendable {
     package var lease: Milliseconds
     /// How long a stop may take.
     package var drain: Milliseconds
+    /// What each app allows; on how many devices a user may be signed in is the gateways' part of it.
+    package var policies = Policies()
     /// Connections of the whole process; further ones are answered with 503.
     package var maxConnections = 100_000
     /// What may wait for a slow reader.

@@ -40,7 +40,7 @@ package final class InboxWriter: RecordSink {
     /// Makes the client know the inboxes; a first record would otherwise wait up to a second for that.
     func warmUp() throws(KafkaError) {
         for topic in [
-            PlazaTopic.directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox,
+            PlazaTopic.directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .userNotices,
         ] {
             try self.producer.topicMetadata(topic.rawValue, timeoutMilliseconds: 5000)
         }

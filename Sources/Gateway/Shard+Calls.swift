@@ -56,6 +56,8 @@ extension Shard {
         case .leave(let live, let effect): try self.forward(effect, frame, .leave(live), nil, client)
         case .forward(let effect, let room): try self.forward(effect, frame, .plain, room, client)
         case .login: break
+        case .rename(let name, let avatarURL):
+            try self.rename(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
         case .ping, .list, .get, .count, .stage, .metadata, .gifts, .app:
             let result = try self.gateway.answer(parsed, app: client.app)
             self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
@@ -66,7 +68,7 @@ extension Shard {
     static let serverJoins = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
     /// Passes a call on to its machine.
-    private func forward(
+    func forward(
         _ effect: Effect, _ frame: ClientFrame, _ purpose: CallPurpose, _ room: LiveID?, _ client: Client
     ) throws(ReplyError) {
         switch client.core.verdict(on: frame.id, purpose, inRoom: room) {
@@ -140,6 +142,10 @@ extension Shard {
                 Entering(
                     client: client, call: ended.id, key: client.key(point.live), epoch: epoch,
                     until: self.now + Self.loadPatience, outcome: outcome, resume: point))
+        case .renamed(let user, let given):
+            outcome = given
+            client.user = user
+            self.send(.reply(id: ended.id, outcome), to: client)
         case .left(let live, let given):
             outcome = given
             self.send(.reply(id: ended.id, outcome), to: client)

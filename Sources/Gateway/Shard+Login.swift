@@ -23,6 +23,7 @@ extension Shard {
         } catch {
             self.reply(frame.id, .failure(error: error), to: client, method: "login", began: began)
             switch error.code {
+            case .signedInElsewhere: self.disconnect(client, .kickedOffline)
             case .tokenExpired: self.disconnect(client, .tokenExpired)
             case .tokenInvalid: self.disconnect(client, .tokenRefused)
             default: break
@@ -59,11 +60,14 @@ extension Shard {
         if let point = params.resume, LiveID(checking: point.live.text) == nil {
             throw ReplyError(.badRoomID, "resume.live is not the name of a live")
         }
+        client.hasFixedName = admission.name != nil
+        client.hasFixedAvatar = admission.avatarURL != nil
         client.app = admission.app
         client.user = UserInfo(userID: admission.user, userName: name, avatarURL: avatar)
         client.role = admission.role
         client.session = SessionName.bound(given, to: admission.key)
         client.given = given
+        try self.signIn(client, since: params.notices.flatMap { NoticeID(text: $0) })
         client.core.loggedIn(until: self.end(of: admission))
         let (generation, replaced) = self.gateway.registry.claim(client.session, shard: self.number)
         client.generation = generation
@@ -94,7 +98,9 @@ extension Shard {
                 session: client.given, user: client.user, gateway: self.gateway.settings.id, notices: end.text)
             self.reply(frame.id, .success(result: result), to: client, method: "login", began: began)
         }
-        for entry in missed { self.tell(entry, FrameEncoder.text(entry.json.span), client) }
+        for entry in missed where entry.notice.content.isForClients {
+            self.tell(entry, FrameEncoder.text(entry.json.span), client)
+        }
         client.lastNotice = max(client.lastNotice, end.offset)
     }
 
@@ -132,7 +138,9 @@ extension Shard {
         var next = self.users[entry.notice.to]
         while let client = next {
             next = client.nextOfUser
-            if entry.id.offset > client.lastNotice {
+            if case .signedInElsewhere(let session) = entry.notice.content {
+                if client.signIn.heard(session, own: client.session) { self.disconnect(client, .kickedOffline) }
+            } else if entry.id.offset > client.lastNotice {
                 client.lastNotice = entry.id.offset
                 self.tell(entry, frame, client)
             }
@@ -141,13 +149,16 @@ extension Shard {
 
     /// Shows a notice to one client; a kick also takes it out of the live (I6).
     private func tell(_ entry: NoticeRing.Entry, _ frame: SharedBytes, _ client: Client) {
-        if case .kickedOut = entry.notice.content, let floor = entry.notice.floor,
-            client.core.kicked(from: entry.notice.live, floor: floor)
-        {
-            if let room = client.room { self.remove(client, from: room) }
-            let error = ReplyError(.staleTicket, "you were put out of the live; join it again")
-            for waiting in self.cancelEntering(client) {
-                self.send(.reply(id: waiting.call, .failure(error: error)), to: client)
+        if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
+            let isOut = client.core.kicked(from: entry.notice.live, floor: floor)
+            // The device for whose sake the others are out need not hear of it.
+            if reason == .byLoggedOnOtherDevice, !isOut, client.core.place != .outside { return }
+            if isOut {
+                if let room = client.room { self.remove(client, from: room) }
+                let error = ReplyError(.staleTicket, "you were put out of the live; join it again")
+                for waiting in self.cancelEntering(client) {
+                    self.send(.reply(id: waiting.call, .failure(error: error)), to: client)
+                }
             }
         }
         client.socket.send(frame)

@@ -113,6 +113,20 @@ extension Shard {
         if room.viewers.isEmpty { self.emptied(room) }
     }
 
+    /// A member's connection ends for good: it is out of its live at once, and not by silence (reference 19).
+    ///
+    /// - Returns: false when it was in none, or presence could not be told.
+    func signOff(_ client: Client) -> Bool {
+        guard let live = client.core.live, let ticket = client.core.ticket else { return false }
+        let command = AudienceCommand.signOff(session: client.session, user: client.user.userID, ticket: ticket)
+        do throws(SinkRefusal) {
+            try self.write(TopicRecord(.audience(AudienceInput(client.key(live), command))), token: 0)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// A member's socket has closed: presence hears its last sign of life once more, and then nothing.
     func departed(_ client: Client, _ ticket: Ticket, from room: Room) {
         if room.departed.count >= HeartbeatPlan.departedLimit { room.departed.removeFirst() }

@@ -79,10 +79,12 @@ extension Shard {
         if self.sweepPosition >= connections.count { self.sweepPosition = 0 }
         let end = min(connections.count, self.sweepPosition + connections.count / 10 + 1)
         for connection in connections[self.sweepPosition..<end] {
-            if let client = connection.context as? Client, !client.isDetached,
-                let code = client.core.overdue(at: now)
-            {
+            guard let client = connection.context as? Client, !client.isDetached else { continue }
+            if let code = client.core.overdue(at: now) {
                 self.disconnect(client, code)
+            } else if client.signIn.isDueAgain(at: now) {
+                // Lost, or not taken: the next sweep tries again.
+                try? self.tellSignIn(client)
             }
         }
         self.sweepPosition = end

@@ -153,7 +153,8 @@ final class Shard {
 
     /// Ends a connection for a reason of ours, and lets go of it at once.
     func disconnect(_ client: Client, _ code: DisconnectCode) {
-        self.detach(client, isSilent: code == .replaced)
+        let isTold = code.endsStay && self.signOff(client)
+        self.detach(client, isSilent: isTold || code == .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
     }
 

@@ -12,6 +12,8 @@ package enum CallPurpose: Hashable, Sendable {
     case leave(LiveID)
     /// Brings it into the live again after a reconnect.
     case resume(ResumePoint)
+    /// Shows the caller otherwise from then on.
+    case rename(UserInfo)
 }
 
 /// The calls of one session that wait for a machine's answer: few, each with a deadline, each sent again with the same

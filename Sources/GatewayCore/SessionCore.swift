@@ -36,6 +36,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case joined(LiveID, epoch: Int64, Outcome)
         /// The client is in the live again: replay what it missed.
         case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
+        /// The client's user is shown otherwise from now on: pass the outcome on.
+        case renamed(UserInfo, Outcome)
         /// The client is out of the live: pass the outcome on, then unsubscribe.
         case left(LiveID, Outcome)
     }
@@ -115,6 +117,10 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case .leave(let live):
             if self.live == live { return .goesOn }
             return .refused(ReplyError(.notInRoom, "you are not in the live"))
+        case .rename:
+            // What the live would show depends on which comes first there.
+            guard case .entering = self.place else { return .goesOn }
+            return .refused(ReplyError(.unavailable, "you are about to enter a live", retryAfter: 200))
         case .join(let live): return self.verdict(entering: live)
         case .resume(let point): return self.verdict(entering: point.live)
         }
@@ -136,7 +142,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         switch purpose {
         case .join(let live): if self.place == .outside { self.place = .entering(live, floor: nil) }
         case .resume(let point): if self.place == .outside { self.place = .entering(point.live, floor: nil) }
-        case .plain, .leave: break
+        case .plain, .leave, .rename: break
         }
     }
 
@@ -203,6 +209,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
     private mutating func conclude(_ purpose: CallPurpose, _ outcome: Outcome) -> Conclusion {
         switch purpose {
         case .plain: return .reply(outcome)
+        case .rename(let user):
+            guard case .success = outcome else { return .reply(outcome) }
+            return .renamed(user, outcome)
         case .leave(let live):
             guard case .success = outcome, self.live == live else { return .reply(outcome) }
             self.place = .outside

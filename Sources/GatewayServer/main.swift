@@ -39,6 +39,7 @@ exit(
                 id: GatewayID(host.settings.instance), host: host.settings.host, port: UInt16(extra.port),
                 httpPort: UInt16(extra.httpPort), shards: extra.shards, partitions: host.settings.partitions,
                 lease: .seconds(Int64(extra.leaseSeconds)))
+            settings.policies = host.settings.policies
             settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
             let gate = try AppsGate(apps: host.settings.apps)
             return [

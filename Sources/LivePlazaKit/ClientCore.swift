@@ -191,7 +191,12 @@ package struct ClientCore: Sendable {
         case .counts(let count): actions.append(.event(.counts(count)))
         case .notice(let id, let notice):
             self.lastNotice = id
-            if case .kickedOut = notice.content, notice.live == self.live { self.leaveRoom() }
+            // A kick of before the last join is past; one for another device's sake names the ticket that stays.
+            if case .kickedOut = notice.content, notice.live == self.live,
+                notice.floor.map({ floor in self.ticket.map { $0 < floor } ?? true }) ?? true
+            {
+                self.leaveRoom()
+            }
             actions.append(.event(.notice(notice)))
         case .drain(let milliseconds):
             // Not at once: the gateway's clients would all come to the next one together.
@@ -250,16 +255,23 @@ extension ClientCore {
             }
             self.sendWaiting(at: now, into: &actions)
         case .failure(let error):
-            if error.code == .tokenExpired || error.code == .tokenInvalid {
-                // The same token would be refused again; nobody has to wait for the server's close to know.
-                let code: DisconnectCode = error.code == .tokenExpired ? .tokenExpired : .tokenRefused
+            let ends: DisconnectCode? =
+                switch error.code {
+                case .tokenExpired: .tokenExpired
+                case .tokenInvalid: .tokenRefused
+                case .signedInElsewhere: .kickedOffline
+                default: nil
+                }
+            if let code = ends {
+                // The same login would be refused again; nobody has to wait for the server's close to know.
                 self.state = .ended
                 actions.append(.disconnect)
                 actions.append(.event(.ended(code: code.code)))
                 return self.failCalls(error, into: &actions)
             }
             // Logged in, but the room is not there for us any more; or not now, when a new try makes sense.
-            if let live = self.live, error.retryAfter == nil, error.code != .unavailable, error.code != .timedOut {
+            let isOver = ![.unavailable, .timedOut, .overloaded].contains(error.code)
+            if let live = self.live, isOver {
                 self.leaveRoom()
                 actions.append(.event(.lost(live, error)))
             }

@@ -29,6 +29,12 @@ package struct DisconnectCode: Hashable, Sendable {
     /// The client sends more than any client may.
     package static let flooding = DisconnectCode(4104, "too many calls")
 
+    /// The user signed in on another device, in an app that allows one (reference 2, kickedOffline).
+    package static let kickedOffline = DisconnectCode(4105, "signed in on another device")
+
+    /// Whether the user's stay in its live ends with the connection: it cannot come back as it is.
+    package var endsStay: Bool { self == .kickedOffline || self == .tokenExpired || self == .tokenRefused }
+
     /// Whether a client that gets this code should connect again by itself.
     package var reconnects: Bool { !(4100...4199).contains(self.code) }
 }

@@ -24,6 +24,9 @@ package enum RemoteOpenPolicy: String, Hashable, Sendable, Codable {
 package enum NoticeContent: Hashable, Sendable, Codable {
     // Presence.
     case kickedOut(reason: KickReason, by: UserID)
+    /// Among gateways alone: the user signed in with this session, in an app that allows one device. It names no live, and
+    /// no client gets it.
+    case signedInElsewhere(session: SessionID)
     // Seats, to hosts (reference 6, HostEvent).
     case applicationReceived(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp, extraInfo: String)
     case applicationCancelled(guest: UserInfo)
@@ -57,6 +60,12 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     case battleRequestTimedOut(battle: BattleID, inviter: LiveID, invitee: LiveID)
     /// Nobody accepted; the battle never started.
     case battleNotStarted(battle: BattleID)
+
+    /// Whether clients get it; what is not is among gateways.
+    package var isForClients: Bool {
+        if case .signedInElsewhere = self { return false }
+        return true
+    }
 }
 
 /// A message for one user, about one live.

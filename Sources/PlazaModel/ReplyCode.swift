@@ -111,6 +111,8 @@ extension ReplyCode {
     package static let unavailable = ReplyCode(60106)
     /// The ticket is from before a kick or a leave; join again.
     package static let staleTicket = ReplyCode(60107)
+    /// The user signed in on another device while this session was away.
+    package static let signedInElsewhere = ReplyCode(60108)
 
     /// The name that PROTOCOL.md gives the code.
     package var name: String { Self.names[self.code] ?? "error\(self.code)" }
@@ -124,7 +126,8 @@ extension ReplyCode {
         9522: "messageTooLong",
         60008: "timedOut", 60100: "overloaded", 60101: "cursorExpired", 60102: "requestForgotten",
         60103: "unknownMethod", 60104: "badFrame", 60105: "droppedByBudget", 60106: "unavailable",
-        60107: "staleTicket", 70001: "tokenExpired", 70003: "tokenInvalid", 100001: "internalError",
+        60107: "staleTicket", 60108: "signedInElsewhere", 70001: "tokenExpired", 70003: "tokenInvalid",
+        100001: "internalError",
         100002: "badParameter", 100003: "roomExists", 100004: "noSuchRoom", 100005: "notMember",
         100006: "noPermission", 100008: "roomFull", 100010: "roomExistsAndIsYours", 100012: "createdTooOften",
         100013: "overLimit", 100016: "banned", 100017: "muted", 100020: "tooManyAdmins", 100026: "sensitiveWords",

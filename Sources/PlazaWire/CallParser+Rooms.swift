@@ -27,6 +27,11 @@ private struct CreateParams: Decodable {
     var ownerAvatarURL: String?
 }
 
+private struct ProfileParams: Decodable {
+    var name: String?
+    var avatarURL: String?
+}
+
 private struct AudienceListParams: Decodable {
     var live: String
     var cursor: String?
@@ -121,6 +126,21 @@ extension CallParser {
             return self.directory(.kick(live: live, user: user, caller: self.caller))
         default: throw Self.unknown(frame.method)
         }
+    }
+
+    func oneself(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        guard name == "update" else { throw Self.unknown(frame.method) }
+        let params = try frame.params(ProfileParams.self)
+        guard params.name != nil || params.avatarURL != nil else {
+            throw ReplyError(.badParameter, "give a name or an avatarURL")
+        }
+        guard params.name?.utf8.count ?? 0 <= Limits.userNameBytes else {
+            throw ReplyError(.badParameter, "name is over \(Limits.userNameBytes) bytes")
+        }
+        guard params.avatarURL?.utf8.count ?? 0 <= Limits.urlBytes else {
+            throw ReplyError(.badParameter, "avatarURL is over \(Limits.urlBytes) bytes")
+        }
+        return .rename(name: params.name, avatarURL: params.avatarURL)
     }
 
     /// An app's server is in no room and acts in all of them.

@@ -5,6 +5,8 @@ package import PlazaModel
 package enum ParsedCall: Hashable, Sendable {
     case login(LoginParams)
     case ping
+    /// The caller is shown otherwise from now on; nil leaves a field as it is.
+    case rename(name: String?, avatarURL: String?)
     // Answered from the gateway's memory.
     case list(cursor: String, count: Int, category: Int?)
     case get(LiveID)
@@ -60,6 +62,7 @@ package struct CallParser: Sendable {
         case "battle": return try self.battle(frame, parts[1])
         case "gift": return try self.gift(frame, parts[1])
         case "app": return try self.settings(frame, parts[1])
+        case "self": return try self.oneself(frame, parts[1])
         default: throw Self.unknown(frame.method)
         }
     }
@@ -76,6 +79,7 @@ package struct CallParser: Sendable {
         "seat.lock", "seat.device", "seat.lockDevice", "seat.place", "seat.requests", "cohost.request",
         "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
         "battle.request", "battle.cancel", "battle.accept", "battle.reject", "battle.exit", "battle.score",
+        "self.update",
     ]
 
     static func unknown(_ method: String) -> ReplyError {

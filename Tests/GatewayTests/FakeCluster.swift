@@ -29,12 +29,16 @@ final class FakeCluster: RecordSink, FeedSource {
     let gateway: Gateway
     let registry = MetricsRegistry()
     let state = Locked(State())
+    /// The topic of notices, which several gateways may share.
+    let notices: NoticeTopic
     private let arrived = DispatchSemaphore(value: 0)
 
-    init(_ change: (inout GatewaySettings) -> Void = { _ in }) throws {
+    init(notices: NoticeTopic = NoticeTopic(), _ change: (inout GatewaySettings) -> Void = { _ in }) throws {
+        self.notices = notices
         var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: 4)
         change(&settings)
         self.gateway = Gateway(settings, gate: try AppsGate(apps: Tokens.apps), registry: self.registry)
+        self.notices.add(self.gateway)
         self.gateway.tablesFilled()
         try self.gateway.start(sink: self, source: self)
     }
@@ -78,7 +82,7 @@ final class FakeCluster: RecordSink, FeedSource {
             guard let input = try? Wire.decode(AudienceInput.self, from: value) else { return }
             switch input.command {
             case .join(let caller): self.reply(caller) { self.join(input.key, caller) }
-            case .leave(let caller): self.reply(caller) { .success(result: .done) }
+            case .leave(let caller), .profile(let caller): self.reply(caller) { .success(result: .done) }
             default: break
             }
         case .barrageInbox:
@@ -89,6 +93,9 @@ final class FakeCluster: RecordSink, FeedSource {
                 let content = FeedContent.text(sender: caller.user, text: text, extensionInfo: nil)
                 return .success(result: .sent(position: self.publish(input.key, content)))
             }
+        case .userNotices:
+            guard let notice = try? Wire.decode(Notice.self, from: value) else { return }
+            self.notices.write(notice)
         case .directoryInbox:
             guard let input = try? Wire.decode(DirectoryInput.self, from: value),
                 case .create(let live, _, let owner, let caller) = input.command
@@ -234,14 +241,62 @@ final class FakeCluster: RecordSink, FeedSource {
         static let otherKey = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
 
         static func token(
-            _ user: String, app: String = "demo", role: TokenRole = .user, secondsFromNow: Int64 = 600
+            _ user: String, app: String = "demo", role: TokenRole = .user, name: String? = nil,
+            secondsFromNow: Int64 = 600
         ) -> String {
             let claims = TokenClaims(
-                app: app, user: user, expires: WallClock.milliseconds() / 1000 + secondsFromNow, role: role)
+                app: app, user: user, expires: WallClock.milliseconds() / 1000 + secondsFromNow, role: role, name: name
+            )
             guard let keyring = try? AppKeyring(json: Self.apps), let key = keyring.signingKey(for: app),
                 let token = try? TokenSigner.sign(claims, with: key)
             else { return "" }
             return token
+        }
+    }
+}
+
+/// The topic of notices: gives each its offset, and all gateways each notice, in one order.
+final class NoticeTopic: Sendable {
+    private struct State: Sendable {
+        var gateways: [WeakGateway] = []
+        var lastOffset: Int64 = 100
+        var isHolding = false
+        var held: [Notice] = []
+    }
+
+    private struct WeakGateway: Sendable {
+        weak var gateway: Gateway?
+    }
+
+    private let state = Locked(State())
+
+    func add(_ gateway: Gateway) { self.state.withLock { $0.gateways.append(WeakGateway(gateway: gateway)) } }
+
+    /// Keeps what is written from now on, or writes what was kept, in an order of the test's choice.
+    func hold(_ isHolding: Bool, reversed: Bool = false) {
+        let held = self.state.withLock { state in
+            state.isHolding = isHolding
+            defer { state.held = [] }
+            return state.held
+        }
+        for notice in reversed ? held.reversed() : held { self.write(notice) }
+    }
+
+    /// How many are kept.
+    var heldCount: Int { self.state.withLock { $0.held.count } }
+
+    /// Loses what is kept.
+    func loseHeld() { self.state.withLock { $0.held = [] } }
+
+    func write(_ notice: Notice) {
+        // Under the lock, so that all hear them in the order of their offsets.
+        self.state.withLock { state in
+            guard !state.isHolding else { return state.held.append(notice) }
+            state.lastOffset += 1
+            let partition = PlazaTopic.partition(of: notice.to.text, among: 4)
+            for entry in state.gateways {
+                entry.gateway?.received(notice, partition: partition, offset: state.lastOffset)
+            }
         }
     }
 }

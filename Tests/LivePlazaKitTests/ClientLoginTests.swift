@@ -43,7 +43,8 @@ import Testing
     @Test(
         arguments: [
             (ReplyCode.tokenExpired, DisconnectCode.tokenExpired), (.tokenInvalid, .tokenRefused),
-        ]) func `I17 a refused token ends the client, and its calls fail with the reason`(
+            (.signedInElsewhere, .kickedOffline),
+        ]) func `I17 a refused login ends the client, and its calls fail with the reason`(
             code: ReplyCode, end: DisconnectCode
         ) throws
     {
@@ -62,7 +63,7 @@ import Testing
         #expect(rig.take().isEmpty)
     }
 
-    @Test(arguments: [4100, 4101, 4102, 4103, 4104, 4150, 4199] as [UInt16])
+    @Test(arguments: [4100, 4101, 4102, 4103, 4104, 4105, 4150, 4199] as [UInt16])
     func `a code from 4100 to 4199 ends the client for good`(code: UInt16) {
         var rig = ClientRig.open()
         let call = rig.call()

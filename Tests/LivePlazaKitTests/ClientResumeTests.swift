@@ -66,12 +66,16 @@ import Testing
         #expect(rig.sent().map(\.id) == [id])
     }
 
-    @Test func `a live that cannot be entered again is lost, and the client comes back without it`() throws {
+    @Test(arguments: [
+        ReplyError(.staleTicket, "you were put out"), ReplyError(.banned, "for a minute", retryAfter: 60_000),
+    ])
+    func `a live that cannot be entered again is lost, and the client comes back without it`(
+        error: ReplyError
+    ) throws {
         var rig = ClientRig.open()
         rig.join()
         rig.lose()
         let login = try rig.connect()
-        let error = ReplyError(.staleTicket, "you were put out")
         rig.reply(login.call.id, .failure(error: error))
         #expect(rig.take() == [.event(.lost("concert", error)), .disconnect])
         rig.lose(code: 1000)
@@ -110,6 +114,17 @@ import Testing
         let login = try rig.connect()
         #expect(login.params.resume == nil)
         #expect(login.params.notices == "3-2")
+    }
+
+    @Test func `a notice of before the client's last join puts it out of nothing`() throws {
+        var rig = ClientRig.open()
+        rig.join(ticket: 9)
+        let notice = Notice(
+            to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 1), floor: Ticket(9),
+            content: .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice"))
+        rig.receive(.notice(id: "3-1", notice))
+        #expect(rig.core.live == "concert")
+        #expect(rig.take() == [.event(.notice(notice))])
     }
 
     @Test func `the last notice is named when the client comes back`() throws {

@@ -74,6 +74,9 @@ enum CallTable {
             "audience.list", [.live, .text("cursor", "c", needed: false), .number("count", 200)],
             .forward(audience(.list(cursor: "c", count: 200, caller: caller)), inRoom: live)),
         CallSpec("audience.count", [.live], .count(live)),
+        CallSpec(
+            "self.update", [.text("name", "A", needed: false), .text("avatarURL", "u", needed: false)],
+            .rename(name: "A", avatarURL: "u")),
         CallSpec("audience.kick", [.live, .user], directory(.kick(live: live, user: "bob", caller: caller))),
     ]
 

@@ -19,7 +19,7 @@ import Testing
         cases.append(("feed", .feed(live: Samples.live, epoch: 77, items: entries, token: "77.22")))
         cases.append(("feed-empty", .feed(live: Samples.live, epoch: 77, items: [], token: "77.11")))
         cases.append(("counts", .counts(LiveCount(Samples.count))))
-        for (name, content) in GoldenRecordTests.notices {
+        for (name, content) in GoldenRecordTests.notices where content.isForClients {
             let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
             let notice = Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content)
             cases.append(("notice-\(name)", .notice(id: "3-17", notice)))

@@ -145,6 +145,8 @@ import Testing
     static let notices: [(String, NoticeContent)] = [
         ("kickedOut", .kickedOut(reason: .byAdmin, by: "bob")),
         ("kickedOutByServer", .kickedOut(reason: .byServer, by: "backend")),
+        ("kickedOutByOtherDevice", .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice")),
+        ("signedInElsewhere", .signedInElsewhere(session: "s-1")),
         (
             "applicationReceived",
             .applicationReceived(guest: Samples.bob, seatIndex: -1, expiresAt: Samples.later, extraInfo: "please")
@@ -261,7 +263,8 @@ import Testing
             break
         }
         switch notice {
-        case .kickedOut, .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
+        case .kickedOut, .signedInElsewhere, .applicationReceived, .applicationCancelled, .applicationProcessed,
+            .applicationTimedOut,
             .invitationAnswered, .invitationNoResponse, .invitationReceived, .invitationCancelled, .invitationTimedOut,
             .applicationAnswered, .applicationNoResponse, .kickedOffSeat, .deviceClosedByAdmin, .deviceOpenedByAdmin,
             .coHostRequestReceived,

@@ -66,6 +66,8 @@ enum AnswerForms {
                 .needed("coverURL", .string), .needed("backgroundURL", .string),
                 .needed("categoryList", Self.list(.int)), .needed("activityStatus", .int),
                 .needed("isGiftEnabled", .boolean), .needed("metaData", Self.texts),
+                .needed("maxMemberCount", .count, "0: as many as the app allows."),
+                .needed("status", .integer(1...3), "1 scheduled, 2 running, 3 suspended."),
                 .needed("liveOwner", .named("UserInfo")),
                 .needed("createTime", Self.time, "Milliseconds since 1970."), .needed("admins", Self.list(.string)),
             ])

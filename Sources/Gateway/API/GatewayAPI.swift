@@ -112,7 +112,7 @@ struct GatewayAPI: Sendable {
                     RequestCall(session: session, method: method, record: record) { outcome in
                         responder.complete(Self.response(to: outcome, status))
                     })
-            case .join, .leave, .login:
+            case .join, .leave, .login, .rename:
                 throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
             case .ping, .list, .get, .count, .stage, .metadata, .gifts, .app:
                 let result = try self.gateway.answer(parsed, app: admission.app)
