@@ -35,6 +35,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CJose", providers: [.apt(["libcjose-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CTsan"),
 ]
 
@@ -59,12 +60,16 @@ let edge: [Target] = [
     library("WebSocket", ["EventLoop", "COpenSSL"]),
     library("HTTPServer", ["CMicrohttpd", "Concurrency"]),
     library("Tokens", ["CJose"]),
+    library("Deflate", ["CZlib"]),
     library("KafkaClient", ["CRdkafka", "Concurrency"]),
     library("EmbeddedBroker", ["CRdkafka"]),
     library("RedisClient", ["CHiredis", "CoreKit", "Concurrency"]),
     library(
         "ServiceShell",
-        ["CoreKit", "PlazaModel", "PlazaWire", "KafkaClient", "HTTPServer", "Observability", "Settings", "Concurrency"]),
+        [
+            "CoreKit", "PlazaModel", "PlazaWire", "Deflate", "KafkaClient", "HTTPServer", "Observability", "Settings",
+            "Concurrency",
+        ]),
     library(
         "Presence",
         [
@@ -115,6 +120,7 @@ let testTargets: [Target] = [
     tests("BarrageCoreTests", ["BarrageCore", "PlazaModel", "CoreKit"]),
     tests("StageCoreTests", ["StageCore", "PlazaModel", "CoreKit"]),
     tests("GatewayCoreTests", ["GatewayCore", "PlazaModel", "CoreKit"]),
+    tests("DeflateTests", ["Deflate"]),
     tests("ObservabilityTests", ["Observability", "Settings"]),
     tests("EventLoopTests", ["EventLoop", "Concurrency"]),
     tests("WebSocketTests", ["WebSocket", "EventLoop"], resources: [.embedInCode("Interop")]),
@@ -125,7 +131,8 @@ let testTargets: [Target] = [
     tests(
         "ServiceShellTests",
         [
-            "ServiceShell", "KafkaClient", "EmbeddedBroker", "CoreKit", "PlazaModel", "PlazaWire", "Observability",
+            "ServiceShell", "Deflate", "KafkaClient", "EmbeddedBroker", "CoreKit", "PlazaModel", "PlazaWire",
+            "Observability",
             "Concurrency", "TestSupport",
         ]),
     tests(

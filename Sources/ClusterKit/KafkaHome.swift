@@ -96,7 +96,8 @@ struct KafkaHome: Sendable {
             ], uniquingKeysWith: { $1 })
     }
 
-    /// The broker's settings; what takeovers need is in the second block, what a fast start needs in the third.
+    /// The broker's settings; what takeovers need is in the second block, what a fast start and shared cores need in the
+    /// third: threads by the dozen only wake each other on a machine that the whole cluster runs on.
     func properties(of node: Int) -> String {
         let voters = self.controllerPorts.enumerated().map { "\($0.offset + 1)@127.0.0.1:\($0.element)" }
         return """
@@ -126,7 +127,10 @@ struct KafkaHome: Sendable {
             transaction.state.log.num.partitions=4
             share.coordinator.state.topic.replication.factor=\(self.brokers)
             share.coordinator.state.topic.min.isr=1
+            offsets.topic.segment.bytes=16777216
             log.cleaner.dedupe.buffer.size=33554432
+            num.network.threads=2
+            num.io.threads=3
 
             """
     }

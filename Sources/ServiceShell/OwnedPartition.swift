@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import CoreKit
+internal import Deflate
 internal import KafkaClient
 internal import Observability
 internal import PlazaModel
@@ -9,6 +10,8 @@ internal import PlazaModel
 final class OwnedPartition {
     let place: TopicPartition
     let processor: any PartitionProcessor
+    /// The rows that ride in the offset's metadata.
+    private(set) var tail: RowTail
     var ticks = TickPlan()
     /// The next offset to read, once the batch in hand is committed.
     var position: Int64
@@ -19,7 +22,13 @@ final class OwnedPartition {
     var isTaken = false
     private var now = Timestamp.distantPast
 
-    init(_ place: TopicPartition, _ processor: any PartitionProcessor, committed: OffsetAndMetadata) {
+    /// A partition as its last owner left it; the state topic's rows are still to be restored.
+    ///
+    /// - Throws: when the committed metadata carries rows that cannot be read.
+    init(
+        _ place: TopicPartition, _ processor: any PartitionProcessor, committed: OffsetAndMetadata
+    ) throws(InflationError) {
+        self.tail = try RowTail(metadata: committed.metadata)
         self.place = place
         self.processor = processor
         self.position = committed.offset
@@ -32,7 +41,7 @@ final class OwnedPartition {
         guard let first = records.first, let last = records.last else { return }
         if !self.isTaken {
             try self.processor.take(
-                generation: self.generation, committedMetadata: self.committed.metadata,
+                generation: self.generation, committedMetadata: RowTail.processorMetadata(in: self.committed.metadata),
                 at: Timestamp(milliseconds: first.timestamp))
             self.isTaken = true
         }
@@ -42,13 +51,25 @@ final class OwnedPartition {
         self.ticks.learned(Timestamp(milliseconds: last.timestamp), monotonic: MonotonicClock.milliseconds)
     }
 
+    /// Restores the rows that are newer than the state topic's; to be called after those.
+    func restoreTail() {
+        for row in self.tail.rows { self.processor.restore(key: row.key, row: row.row) }
+    }
+
+    /// Where the rows go that the last `process` changed.
+    func planRows() -> RowTail.Plan {
+        self.tail.plan(self.processor.changes, metadata: self.processor.offsetMetadata)
+    }
+
     func batchCommitted(_ offset: OffsetAndMetadata) {
         self.committed = offset
+        self.tail.committed()
         self.processor.committed()
     }
 
     func batchRolledBack() {
         self.position = self.committed.offset
+        self.tail.rolledBack()
         self.processor.rolledBack()
     }
 

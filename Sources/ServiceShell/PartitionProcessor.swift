@@ -57,7 +57,7 @@ package protocol PartitionProcessor: AnyObject {
     var causes: [Int] { get }
     /// The rows that the last `process` changed; nil: removed.
     var changes: [(key: String, row: [UInt8]?)] { get }
-    /// What is committed beside the offset, at most 4,096 bytes.
+    /// What is committed beside the offset: one short line; rows ride behind it.
     var offsetMetadata: String { get }
     /// When the processor wants a tick, if it waits for one.
     var nextDue: Timestamp? { get }

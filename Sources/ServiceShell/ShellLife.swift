@@ -31,7 +31,7 @@ final class ShellLife {
     /// Taken when the group gave the partitions, and never refreshed.
     private var group: GroupMetadata?
     private var hasJoined = false
-    private var failure: KafkaError?
+    private var failure: (any Error)?
     private var spans = SeededRandom(seed: UInt64.random(in: .min ... .max))
 
     var waker: ConsumerWaker { self.consumer.waker }
@@ -126,9 +126,11 @@ final class ShellLife {
         do {
             for run in runs {
                 guard let partition = self.owned[records[run.lowerBound].topicPartition] else { continue }
-                touched.append(partition)
+                if !touched.contains(where: { $0 === partition }) { touched.append(partition) }
                 try self.decide(records[run], partition, into: &output, &replies)
             }
+            // Once for each, though a batch may hold several stretches of a partition: a plan goes on from the last commit.
+            for partition in touched { Self.plan(partition, into: &output) }
             guard !touched.isEmpty, let group = self.group else { return }
             try self.writer.commit(output, group: group, consumer: self.consumer)
         } catch let error as KafkaError {
@@ -172,11 +174,14 @@ final class ShellLife {
             let item = BatchOutput.Item(record: TopicRecord(effect), trace: trace)
             if case .reply = effect { replies.append(item) } else { output.items.append(item) }
         }
-        for change in partition.processor.changes {
-            output.rows.append((partition: partition.place.partition, key: change.key, row: change.row))
+    }
+
+    private static func plan(_ partition: OwnedPartition, into output: inout BatchOutput) {
+        let plan = partition.planRows()
+        if case .written(let rows, _) = plan {
+            output.rows += rows.map { (partition: partition.place.partition, key: $0.key, row: $0.row) }
         }
-        output.offsets[partition.place] = OffsetAndMetadata(
-            offset: partition.position, metadata: partition.processor.offsetMetadata)
+        output.offsets[partition.place] = OffsetAndMetadata(offset: partition.position, metadata: plan.metadata)
     }
 
     private func rewind(_ partitions: [OwnedPartition]) throws(KafkaError) {
@@ -224,7 +229,7 @@ extension ShellLife {
     }
 
     /// Restores the rows of `places` and begins to read them; the group's heartbeats go on meanwhile.
-    private func take(_ places: [TopicPartition]) throws(KafkaError) {
+    private func take(_ places: [TopicPartition]) throws {
         let began = MonotonicClock.milliseconds
         let deadline = began + Self.restoreMilliseconds
         if !places.isEmpty { try self.warmUp() }
@@ -242,7 +247,7 @@ extension ShellLife {
                 let context = ProcessorContext(
                     machine: self.spec.name, partition: Int(place.partition), log: self.log,
                     metrics: self.registry, apps: self.spec.apps)
-                let partition = OwnedPartition(place, self.spec.makeProcessor(context), committed: offset)
+                let partition = try OwnedPartition(place, self.spec.makeProcessor(context), committed: offset)
                 self.owned[place] = partition
                 fresh[place.partition] = partition
             }
@@ -286,6 +291,7 @@ extension ShellLife {
                 fresh[record.partition]?.processor.restore(key: key, row: record.value)
             }
         }
+        for partition in fresh.values { partition.restoreTail() }
     }
 
     // MARK: Time

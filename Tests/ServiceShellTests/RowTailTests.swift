@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import Deflate
+import Testing
+
+@testable import ServiceShell
+
+@Suite("Rows that ride in the offset's metadata")
+struct RowTailTests {
+    private func row(_ number: Int) -> [UInt8] { Array(#"{"number":\#(number),"owner":"alice"}"#.utf8) }
+
+    /// What a restart finds: the state topic's rows, then those of the metadata.
+    private struct Store {
+        var state: [String: [UInt8]] = [:]
+        var metadata = ""
+
+        mutating func commit(_ plan: RowTail.Plan) {
+            if case .written(let rows, _) = plan { for row in rows { self.state[row.key] = row.row } }
+            self.metadata = plan.metadata
+        }
+
+        func restored() throws -> [String: [UInt8]] {
+            var rows = self.state
+            for change in try RowTail(metadata: self.metadata).rows { rows[change.key] = change.row }
+            return rows
+        }
+    }
+
+    @Test func `a small change is carried and not written`() throws {
+        var tail = RowTail()
+        let plan = tail.plan([("a", self.row(1)), ("b", nil)], metadata: "1700")
+        guard case .carried(let metadata) = plan else {
+            Issue.record("written")
+            return
+        }
+        #expect(RowTail.processorMetadata(in: metadata) == "1700")
+        let rows = try RowTail(metadata: metadata).rows
+        #expect(rows.map(\.key) == ["a", "b"])
+        #expect(rows.map(\.row) == [self.row(1), nil])
+    }
+
+    @Test func `metadata without rows is the processor's alone`() throws {
+        var tail = RowTail()
+        #expect(tail.plan([], metadata: "1700").metadata == "1700")
+        #expect(try RowTail(metadata: "1700").rows.isEmpty)
+        #expect(try RowTail(metadata: "").rows.isEmpty)
+    }
+
+    @Test func `a batch without changes keeps what rides`() throws {
+        var tail = RowTail()
+        _ = tail.plan([("a", self.row(1))], metadata: "1")
+        tail.committed()
+        let plan = tail.plan([], metadata: "2")
+        #expect(RowTail.processorMetadata(in: plan.metadata) == "2")
+        #expect(try RowTail(metadata: plan.metadata).rows.map(\.key) == ["a"])
+    }
+
+    @Test func `a full tail is written whole, once, and begins anew`() throws {
+        var tail = RowTail()
+        var written = 0
+        for number in 0..<500 {
+            let plan = tail.plan([("row \(number % 40)", self.row(number))], metadata: "\(number)")
+            #expect(plan.metadata.utf8.count <= RowTail.metadataLimit)
+            if case .written(let rows, _) = plan {
+                written += 1
+                #expect(rows.count <= 40)
+                #expect(!plan.metadata.contains("\n"))
+            }
+            tail.committed()
+        }
+        #expect((2...50).contains(written))
+    }
+
+    @Test func `a batch that is too large for any metadata is written at once`() {
+        var tail = RowTail()
+        let plan = tail.plan((0..<500).map { ("\($0)", [UInt8](repeating: 65, count: 100)) }, metadata: "1")
+        guard case .written(let rows, _) = plan else {
+            Issue.record("carried")
+            return
+        }
+        #expect(rows.count == 500)
+    }
+
+    @Test(arguments: 0..<20)
+    func `after any mix of commits, aborts and takeovers the rows are those of the commits`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var tail = RowTail()
+        var store = Store()
+        var truth: [String: [UInt8]] = [:]
+        for step in 0..<400 {
+            let changes = (0..<Int.random(in: 0...6, using: &random)).map { _ -> RowTail.Change in
+                let key = "row \(Int.random(in: 0..<30, using: &random))"
+                return (key, Int.random(in: 0..<5, using: &random) == 0 ? nil : self.row(step))
+            }
+            let plan = tail.plan(changes, metadata: "\(step)")
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: tail.rolledBack()
+            case 1:
+                // The owner dies after its commit, and the next one begins from what stands.
+                store.commit(plan)
+                for change in changes { truth[change.key] = change.row }
+                tail = try RowTail(metadata: store.metadata)
+            default:
+                store.commit(plan)
+                for change in changes { truth[change.key] = change.row }
+                tail.committed()
+            }
+            #expect(try store.restored() == truth)
+        }
+    }
+
+    @Test func `metadata that no tail wrote is refused`() {
+        #expect(throws: InflationError.corrupt) { try RowTail(metadata: "1\n!!") }
+        #expect(throws: InflationError.corrupt) { try RowTail(metadata: "1\n/////w==") }
+    }
+}
