@@ -145,7 +145,7 @@ let testTargets: [Target] = [
         "GatewayTests",
         [
             "Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "Observability", "WebSocket",
-            "EventLoop", "HTTPServer", "Tokens", "TestSupport", "KafkaClient",
+            "EventLoop", "HTTPServer", "Tokens", "KafkaClient", "EmbeddedBroker", "ServiceShell", "TestSupport",
         ]),
     tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit"]),
     tests(

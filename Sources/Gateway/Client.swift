@@ -42,11 +42,23 @@ final class Client {
     var callsInSecond: UInt16 = 0
     var badFrames: UInt8 = 0
 
-    /// A reader that is too far behind for anything of its feed.
+    /// A reader that gets nothing of its feed now: it is too far behind, or the past comes first.
     struct Backlog {
         var since: Timestamp
         /// Items that it has yet to get.
         var owed: Int
+        /// What comes before the items in memory.
+        var past = Past.through
+    }
+
+    /// What a reader gets of the past.
+    enum Past {
+        /// Nothing (more): memory has all that it lacks.
+        case through
+        /// The reader of the past was asked this question.
+        case asked(UInt64)
+        /// These items, which the stock counts.
+        case items(ArraySlice<FeedPiece>, ReplayStock?)
     }
 
     init(_ socket: WebSocketConnection, at now: Timestamp) {

@@ -2,24 +2,7 @@
 internal import Concurrency
 package import CoreKit
 package import GatewayCore
-package import PlazaModel
-
-/// One record of a feed partition, its JSON unread.
-package struct FeedRecord: Sendable {
-    /// The live.
-    package var key: LiveKey
-    /// The live's incarnation.
-    package var epoch: Int64
-    /// The item.
-    package var piece: FeedPiece
-
-    /// A record.
-    package init(key: LiveKey, epoch: Int64, piece: FeedPiece) {
-        self.key = key
-        self.epoch = epoch
-        self.piece = piece
-    }
-}
+internal import PlazaModel
 
 /// Between the thread that reads feeds and the shards: the rings of the partitions that are followed, and which shard
 /// has viewers of which live.
@@ -31,7 +14,7 @@ package final class FeedHub: Sendable {
     static let idlePatience = Milliseconds.seconds(60)
 
     private struct Partition {
-        var shelf = FeedShelf()
+        var memory: FeedMemory
         var isLoaded = false
         /// A bit for each shard that has viewers.
         var interest: [LiveKey: UInt64] = [:]
@@ -44,12 +27,25 @@ package final class FeedHub: Sendable {
     }
 
     private let partitions: Int
+    private let span: Milliseconds
+    private let policies: Policies
     private let state = Locked(State())
     private let post: @Sendable (Int, [ShardMessage]) -> Void
 
     /// A hub that posts to shards by `post`.
-    init(partitions: Int, post: @escaping @Sendable (Int, [ShardMessage]) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - partitions: of every topic.
+    ///   - span: how long an item is kept.
+    ///   - policies: say whose newcomers get messages of before.
+    ///   - post: hands messages to a shard.
+    init(
+        partitions: Int, span: Milliseconds = FeedShelf.span, policies: Policies = Policies(),
+        post: @escaping @Sendable (Int, [ShardMessage]) -> Void
+    ) {
         self.partitions = partitions
+        self.span = span
+        self.policies = policies
         self.post = post
     }
 
@@ -75,7 +71,8 @@ package final class FeedHub: Sendable {
         let number = self.partition(of: key)
         let (isLoaded, source) = self.state.withLock { state in
             let isNew = state.partitions[number] == nil
-            var partition = state.partitions.removeValue(forKey: number) ?? Partition()
+            var partition =
+                state.partitions.removeValue(forKey: number) ?? Partition(memory: FeedMemory(span: self.span))
             partition.interest[key, default: 0] |= 1 << UInt64(shard)
             partition.idleSince = nil
             state.partitions[number] = partition
@@ -97,19 +94,63 @@ package final class FeedHub: Sendable {
         }
     }
 
-    /// What came after `position` in a live, and where its feed stands.
-    func answer(_ key: LiveKey, after position: FeedPosition) -> (FeedRing.Answer, FeedPosition?) {
-        let number = self.partition(of: key)
-        return self.state.withLock { state in
-            guard let shelf = state.partitions[number]?.shelf else { return (.cannot, nil) }
-            return (shelf.answer(key, after: position), shelf.position(key))
-        }
+    /// What came after `position` in a live, if all of it is in memory.
+    func answer(_ key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
+        self.read(key) { $0.shelf.answer(key, after: position) } ?? .cannot
     }
 
     /// Where a live's feed stands, as far as it was read.
-    func position(_ key: LiveKey) -> FeedPosition? {
+    func place(_ key: LiveKey) -> FeedToken? { self.read(key) { $0.shelf.place(key) } ?? nil }
+
+    /// Whether all that came after `position` is in memory.
+    func canAnswer(_ key: LiveKey, after position: FeedPosition) -> Bool {
+        self.read(key) { $0.shelf.ring(key)?.canAnswer(after: position) ?? false } ?? false
+    }
+
+    /// The position from which on all items of a live are in memory.
+    func oldest(_ key: LiveKey) -> FeedPosition? {
+        self.read(key) { $0.shelf.ring(key).map { FeedPosition(epoch: $0.epoch, number: $0.oldest) } } ?? nil
+    }
+
+    /// How to serve a client that comes back.
+    func resume(_ key: LiveKey, after token: FeedToken) -> FeedMemory.ResumePlan {
+        let now = MonotonicClock.now
+        return self.read(key) { $0.resume(key, after: token, at: now) } ?? .refused(.unknown)
+    }
+
+    /// The messages up to number `last` that a newcomer gets, as far as they are in memory, and what to ask for more; nil
+    /// when its app wants none.
+    func history(_ key: LiveKey, epoch: Int64, upTo last: Int64) -> (messages: [FeedPiece], search: ReplayRequest?)? {
+        let count = self.policies[key.app].historyCount
+        if count == 0 { return nil }
+        return self.read(key) { memory in
+            let messages = memory.history(key, epoch: epoch, count: count, upTo: last)
+            return (messages, memory.search(key, epoch: epoch, count: count))
+        }
+    }
+
+    /// A reader of the past has found something; any thread.
+    func learn(_ outcomes: [ReplayOutcome]) {
+        self.state.withLock { state in
+            for outcome in outcomes {
+                state.partitions[self.partition(of: outcome.request.key)]?.memory.learn(outcome)
+            }
+        }
+    }
+
+    /// A live's record is gone: its name is forgotten.
+    func forget(_ key: LiveKey) {
         let number = self.partition(of: key)
-        return self.state.withLock { $0.partitions[number]?.shelf.position(key) }
+        self.state.withLock { $0.partitions[number]?.memory.forget(key) }
+    }
+
+    private func read<R: Sendable>(_ key: LiveKey, _ body: (borrowing FeedMemory) -> R) -> R? {
+        let number = self.partition(of: key)
+        return self.state.withLock { state in
+            guard let memory = state.partitions[number]?.memory else { return nil }
+            let result = body(memory)
+            return result
+        }
     }
 
     /// The shards with viewers of the live, as bits.
@@ -119,12 +160,19 @@ package final class FeedHub: Sendable {
     }
 
     /// Records of a partition, in order; called by the feed thread.
-    package func received(_ records: [FeedRecord], partition number: Int) {
+    ///
+    /// - Parameters:
+    ///   - records: those that are not too old.
+    ///   - number: the partition.
+    ///   - end: the offset behind the last record that was read.
+    package func received(_ records: [FeedRecord], partition number: Int, end: Int64) {
         let batches = self.state.withLock { state -> [Int: [ShardMessage]] in
             guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
             var batches: [Int: [ShardMessage]] = [:]
+            if partition.isLoaded { partition.memory.wasRead(to: end) }
             for record in records {
-                let verdict = partition.shelf.append(record.piece, of: record.key, epoch: record.epoch)
+                let keepsMessages = self.policies[record.key.app].historyCount > 0
+                let verdict = partition.memory.append(record, keepsMessages: keepsMessages)
                 guard verdict == .fresh, partition.isLoaded else { continue }
                 var mask = partition.interest[record.key] ?? 0
                 while mask != 0 {
@@ -140,9 +188,14 @@ package final class FeedHub: Sendable {
     }
 
     /// A partition has been read up to its end; called by the feed thread, once for each `follow`.
-    package func loaded(partition number: Int) {
+    ///
+    /// - Parameters:
+    ///   - number: the partition.
+    ///   - end: its end.
+    package func loaded(partition number: Int, end: Int64) {
         let isKnown = self.state.withLock { state in
             state.partitions[number]?.isLoaded = true
+            state.partitions[number]?.memory.wasRead(to: end)
             return state.partitions[number] != nil
         }
         if isKnown { for shard in 0..<64 { self.post(shard, [.loaded(partition: number)]) } }
@@ -157,7 +210,7 @@ package final class FeedHub: Sendable {
                     state.partitions[number] = nil
                     idle.append(number)
                 } else {
-                    state.partitions[number]?.shelf.prune(at: now)
+                    state.partitions[number]?.memory.prune(at: now)
                 }
             }
             return (idle, state.source)
@@ -165,12 +218,13 @@ package final class FeedHub: Sendable {
         for number in idle { source?.unfollow(number) }
     }
 
-    /// Items, bytes and partitions held.
-    var sizes: (partitions: Int, items: Int, bytes: Int) {
+    /// Partitions that are read, items of the last minute and their bytes, and bytes of messages for newcomers.
+    var sizes: (partitions: Int, items: Int, bytes: Int, messageBytes: Int) {
         self.state.withLock { state in
-            state.partitions.values.reduce(into: (state.partitions.count, 0, 0)) { sum, partition in
-                sum.1 += partition.shelf.itemCount
-                sum.2 += partition.shelf.byteCount
+            state.partitions.values.reduce(into: (state.partitions.count, 0, 0, 0)) { sum, partition in
+                sum.1 += partition.memory.shelf.itemCount
+                sum.2 += partition.memory.shelf.byteCount
+                sum.3 += partition.memory.messageBytes
             }
         }
     }

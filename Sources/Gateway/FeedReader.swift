@@ -8,13 +8,13 @@ internal import PlazaModel
 internal import PlazaWire
 internal import ServiceShell
 
-/// The thread that reads feeds: only the partitions that have viewers here, each from 60 s before now, so that the rings
-/// can answer resumes at once.
+/// The thread that reads feeds: only the partitions that have viewers here, each from a minute before now (or as the
+/// gateway is set), so that memory answers most resumes at once.
 final class FeedReader: FeedSource {
     private let gateway: Gateway
-    private let mode: KafkaMode
     private let log: Log
     private let loop: ReadLoop
+    private let recent: RecentOffset
     private let shared = Locked(Shared())
 
     private struct Shared: Sendable {
@@ -29,9 +29,9 @@ final class FeedReader: FeedSource {
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
-        self.mode = mode
         self.log = gateway.log
         self.loop = ReadLoop(kafka, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
+        self.recent = RecentOffset(span: gateway.settings.ring, mode: mode)
     }
 
     /// When the thread last came round, by the monotonic clock.
@@ -77,8 +77,8 @@ final class FeedReader: FeedSource {
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(max: Self.batch, timeoutMilliseconds: timeout, into: &records)
             self.take(records)
-            for end in outcome.ends.keys where loading.remove(Int(end.partition)) != nil {
-                self.gateway.feeds.loaded(partition: Int(end.partition))
+            for (place, end) in outcome.ends where loading.remove(Int(place.partition)) != nil {
+                self.gateway.feeds.loaded(partition: Int(place.partition), end: end)
             }
             if MonotonicClock.now >= tickAt {
                 tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
@@ -103,7 +103,7 @@ final class FeedReader: FeedSource {
             self.shared.withLock { $0.dropped.subtract(dropped) }
             for number in wanted.subtracting(reading).sorted() {
                 let partition = Self.partition(number)
-                let offset = try RecentOffset.find(consumer, partition, mode: self.mode)
+                let offset = try self.recent.find(consumer, partition)
                 try consumer.incrementalAssign([partition: offset])
                 reading.insert(number)
                 loading.insert(number)
@@ -119,22 +119,33 @@ final class FeedReader: FeedSource {
     private func take(_ records: [IncomingRecord]) {
         if records.isEmpty { return }
         let now = MonotonicClock.now
-        var batches: [Int: [FeedRecord]] = [:]
+        var batches: [Int: (records: [FeedRecord], end: Int64)] = [:]
         for record in records {
-            guard let value = record.value, let keyBytes = record.key, RecentOffset.isRecent(record),
-                let key = LiveKey(text: String(decoding: keyBytes, as: UTF8.self)),
-                let headers = FeedHeaders({ record.header($0) })
-            else { continue }
-            let piece = FeedPiece(
-                number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd, at: now,
-                bytes: value)
-            batches[Int(record.partition), default: []].append(
-                FeedRecord(key: key, epoch: headers.position.epoch, piece: piece))
+            let partition = Int(record.partition)
+            batches[partition, default: ([], 0)].end = record.offset + 1
+            guard self.recent.isRecent(record), let item = FeedRecord(record, at: now) else { continue }
+            batches[partition]?.records.append(item)
         }
-        for (partition, batch) in batches { self.gateway.feeds.received(batch, partition: partition) }
+        for (partition, batch) in batches {
+            self.gateway.feeds.received(batch.records, partition: partition, end: batch.end)
+        }
     }
 
     private static func partition(_ number: Int) -> TopicPartition {
         TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(number))
+    }
+}
+
+extension FeedRecord {
+    /// A record of the feed topic; nil for one that is none.
+    init?(_ record: IncomingRecord, at now: Timestamp) {
+        guard let value = record.value, let key = record.key,
+            let live = LiveKey(text: String(decoding: key, as: UTF8.self)),
+            let headers = FeedHeaders({ record.header($0) })
+        else { return nil }
+        let piece = FeedPiece(
+            number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd, at: now,
+            offset: record.offset, bytes: value)
+        self.init(key: live, epoch: headers.position.epoch, piece: piece)
     }
 }

@@ -37,6 +37,7 @@ extension Gateway {
             model.removeRoom(key)
             return true
         }
+        self.feeds.forget(key)
         self.postToAll(.gone(key))
     }
 

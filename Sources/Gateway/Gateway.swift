@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import CoreKit
 internal import EventLoop
-internal import GatewayCore
+package import GatewayCore
 package import Observability
 internal import PlazaModel
 internal import PlazaWire
@@ -32,6 +32,7 @@ package final class Gateway: Sendable {
     package let feeds: FeedHub
     private let mailboxes: [Mailbox<ShardMessage>]
     private let sink = Locked<(any RecordSink)?>(nil)
+    private let past = Locked<(any ReplaySource)?>(nil)
     private let health = Locked(BrokerHealth())
     private let state = Locked(State())
 
@@ -58,9 +59,9 @@ package final class Gateway: Sendable {
         self.tables = Tables(gateway: settings.id)
         let mailboxes = (0..<settings.shards).map { _ in Mailbox<ShardMessage>(capacity: Self.mailboxCapacity) }
         self.mailboxes = mailboxes
-        self.feeds = FeedHub(partitions: settings.partitions) { shard, messages in
-            Self.post(messages, to: shard, of: mailboxes, metrics)
-        }
+        self.feeds = FeedHub(
+            partitions: settings.partitions, span: settings.ring, policies: settings.policies
+        ) { shard, messages in Self.post(messages, to: shard, of: mailboxes, metrics) }
         self.observe(registry)
     }
 
@@ -81,9 +82,13 @@ package final class Gateway: Sendable {
     /// - Parameters:
     ///   - sink: takes the records that go into inboxes.
     ///   - source: reads feeds on demand.
+    ///   - past: reads what was written before; without it nothing is replayed but what is in memory.
     /// - Throws: `listening` when the address cannot be had.
-    package func start(sink: any RecordSink, source: any FeedSource) throws(GatewayError) {
+    package func start(sink: any RecordSink, source: any FeedSource, past: (any ReplaySource)? = nil)
+        throws(GatewayError)
+    {
         self.sink.withLock { $0 = sink }
+        self.past.withLock { $0 = past }
         self.feeds.attach(source)
         for number in self.mailboxes.indices {
             let mailbox = self.mailboxes[number]
@@ -115,6 +120,7 @@ package final class Gateway: Sendable {
             return state.threads
         }
         self.feeds.detach()
+        self.past.withLock { $0 = nil }
         for shard in self.mailboxes.indices { self.post(shard, [.drain]) }
         for thread in threads { thread.join() }
         for mailbox in self.mailboxes { mailbox.close() }
@@ -154,6 +160,24 @@ package final class Gateway: Sendable {
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         guard let sink = self.sink.withLock({ $0 }) else { throw .unavailable }
         try sink.write(record, token: token)
+    }
+
+    /// Asks the reader of the past.
+    ///
+    /// - Returns: false when too many ask already.
+    func ask(_ id: ReplayID, _ request: ReplayRequest, until: Timestamp) -> Bool {
+        guard let past = self.past.withLock({ $0 }) else { return false }
+        return past.ask(id, request, partition: self.feeds.partition(of: request.key), until: until)
+    }
+
+    /// What the reader of the past found; any thread.
+    ///
+    /// - Parameters:
+    ///   - outcomes: questions with their answers.
+    ///   - stock: counts the bytes that they share, as long as somebody holds them.
+    package func replayed(_ outcomes: [ReplayOutcome], stock: ReplayStock?) {
+        self.feeds.learn(outcomes)
+        for outcome in outcomes { self.post(outcome.id.shard, [.replayed(outcome, stock)]) }
     }
 
     /// Begins a call over HTTP, on the shard that its session belongs to.
@@ -247,6 +271,9 @@ extension Gateway {
         }
         registry.observe("gateway_ring_bytes", help: "Bytes of the feed items kept for resumes.") { [weak self] in
             Double(self?.feeds.sizes.bytes ?? 0)
+        }
+        registry.observe("gateway_history_bytes", help: "Bytes of the messages kept for newcomers.") { [weak self] in
+            Double(self?.feeds.sizes.messageBytes ?? 0)
         }
         registry.observe("gateway_feed_partitions", help: "Feed partitions that are read.") { [weak self] in
             Double(self?.feeds.sizes.partitions ?? 0)

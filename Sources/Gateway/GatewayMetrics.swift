@@ -17,7 +17,8 @@ final class GatewayMetrics: Sendable {
     let mailboxDrops: Counter
     let beats: Counter
     let replays: Counter
-    let replaysRefused: Counter
+    let historyItems: Counter
+    private let replaysRefused: [ReplayRefusal: Counter]
     let lateReplies: Counter
     let notDelivered: Counter
     private let registry: MetricsRegistry
@@ -50,8 +51,15 @@ final class GatewayMetrics: Sendable {
             "gateway_mailbox_drops_total", help: "Messages to shards whose mailbox was full.")
         self.beats = registry.counter("gateway_heartbeats_total", help: "Members told of to presence.")
         self.replays = registry.counter("gateway_replays_total", help: "Resumes that got exactly what they missed.")
-        self.replaysRefused = registry.counter(
-            "gateway_replays_refused_total", help: "Resumes that were told to take a snapshot.")
+        self.historyItems = registry.counter(
+            "gateway_history_items_total", help: "Messages of before that newcomers got.")
+        let refused = ReplayRefusal.allCases.map { why in
+            let counter = registry.counter(
+                "gateway_replays_refused_total", help: "Resumes that were told to take a snapshot.",
+                labels: ["reason": why.rawValue])
+            return (why, counter)
+        }
+        self.replaysRefused = Dictionary(refused) { first, _ in first }
         self.lateReplies = registry.counter("gateway_late_replies_total", help: "Replies that nobody waited for.")
         self.notDelivered = registry.counter(
             "gateway_inbox_failures_total", help: "Inbox records that the broker's client did not take or deliver.")
@@ -97,6 +105,9 @@ final class GatewayMetrics: Sendable {
         counter.add()
         timing.record(microseconds: microseconds)
     }
+
+    /// A client that came back is told to take a snapshot.
+    func refusedReplay(_ why: ReplayRefusal) { self.replaysRefused[why]?.add() }
 
     /// A connection ended with a code.
     func closed(_ code: UInt16) {

@@ -17,6 +17,7 @@ package final class GatewayService: ServiceComponent {
     private let registry: MetricsRegistry
     private let tables: TableReader
     private let feeds: FeedReader
+    private let past: ReplayReader
     private let stopping = DispatchSemaphore(value: 0)
     private let state = Locked(State())
 
@@ -40,13 +41,17 @@ package final class GatewayService: ServiceComponent {
         self.gateway = Gateway(settings, gate: gate, log: log, registry: registry)
         self.tables = TableReader(self.gateway, kafka: Self.reading(kafka, "tables", registry), mode: mode)
         self.feeds = FeedReader(self.gateway, kafka: Self.reading(kafka, "feeds", registry), mode: mode)
+        // It reads here and there and no further, so that its lag would say nothing.
+        var past = kafka
+        past.clientID += ".past"
+        self.past = ReplayReader(self.gateway, kafka: past, mode: mode, registry: registry)
     }
 
     package var isReady: Bool { self.gateway.isReady && self.state.withLock { $0.isListening } }
 
     package var isLive: Bool {
         guard self.isReady else { return true }
-        let oldest = min(self.tables.lastTurnAt, self.feeds.lastTurnAt)
+        let oldest = min(self.tables.lastTurnAt, self.feeds.lastTurnAt, self.past.lastTurnAt)
         return (MonotonicClock.now - oldest).count < Self.hangMilliseconds
     }
 
@@ -67,10 +72,13 @@ package final class GatewayService: ServiceComponent {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaMeter(self.registry))
         let filled = DispatchSemaphore(value: 0)
         self.gateway.onFilled { filled.signal() }
-        let readers = [ShellThread { self.tables.run() }, ShellThread { self.feeds.run() }]
+        let readers = [
+            ShellThread { self.tables.run() }, ShellThread { self.feeds.run() }, ShellThread { self.past.run() },
+        ]
         defer {
             self.tables.stop()
             self.feeds.stop()
+            self.past.stop()
             for reader in readers { _ = reader.join(seconds: 1) }
             writer.close(milliseconds: 200)
         }
@@ -79,7 +87,7 @@ package final class GatewayService: ServiceComponent {
         while filled.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
             if self.state.withLock({ $0.isStopping }) { return }
         }
-        try self.gateway.start(sink: writer, source: self.feeds)
+        try self.gateway.start(sink: writer, source: self.feeds, past: self.past)
         defer { self.gateway.stop() }
         let api = try WebServer(
             host: self.gateway.settings.host, port: self.gateway.settings.httpPort, limits: Self.limits,

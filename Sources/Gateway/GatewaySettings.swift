@@ -39,6 +39,8 @@ package struct GatewaySettings: Sendable {
     package var userRequestsPerSecond = 20
     /// Frames of one connection that are no calls; beyond, it is disconnected.
     package var badFrames = 10
+    /// How long feed items are kept in memory, for those who come back.
+    package var ring = FeedShelf.span
 
     /// Settings with the usual limits.
     package init(

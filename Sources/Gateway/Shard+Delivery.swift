@@ -24,8 +24,8 @@ extension Shard {
             guard let first = fresh.first else { return }
             if first.number > room.last + 1 {
                 // This shard's mailbox was full for a while; the ring has what did not fit.
-                let (answer, _) = self.gateway.feeds.answer(key, after: FeedPosition(epoch: epoch, number: room.last))
-                if case .exactly(let missed) = answer { fresh = missed[...] }
+                let place = FeedPosition(epoch: epoch, number: room.last)
+                if case .exactly(let missed) = self.gateway.feeds.answer(key, after: place) { fresh = missed[...] }
             }
         }
         guard let last = fresh.last else { return }
@@ -90,7 +90,7 @@ extension Shard {
         room.pending = []
         guard let first = pieces.first, let last = pieces.last, !room.viewers.isEmpty else { return }
         let began = MonotonicClock.threadMicroseconds
-        let whole = room.frames.frame(pieces[...], epoch: room.epoch, end: last.number)
+        let whole = room.frames.frame(pieces[...], epoch: room.epoch)
         var lesser: [DeliveryLevel: [SharedBytes]] = [:]
         var counts = [Int](repeating: 0, count: FeedClass.allCases.count)
         for piece in pieces { counts[piece.feedClass.rawValue] += 1 }
@@ -175,34 +175,52 @@ extension Shard {
         self.behind.append(client)
     }
 
-    /// A reader has read all that waited for it: what it missed comes from the ring, as much at a time as its budget
-    /// allows, or it has to reconnect.
+    /// A reader has read all that waited for it: what it missed comes, first of the past and then from memory, as much at
+    /// a time as its budget allows; or it has to reconnect.
     func catchUp(_ client: Client) {
         guard var backlog = client.backlog, let room = client.room else { return }
-        let place = FeedPosition(epoch: room.epoch, number: client.from)
-        guard case .exactly(let pieces) = self.gateway.feeds.answer(room.key, after: place).0 else {
-            return self.disconnect(client, .slowReader)
+        let missed: ArraySlice<FeedPiece>
+        switch backlog.past {
+        case .asked: return
+        case .items(let items, _): missed = items
+        case .through:
+            let place = FeedPosition(epoch: room.epoch, number: client.from)
+            if case .exactly(let pieces) = self.gateway.feeds.answer(room.key, after: place) {
+                missed = pieces[...]
+            } else if self.gateway.feeds.place(room.key)?.position.epoch ?? 0 < room.epoch {
+                // Nothing of this live has come by here yet.
+                missed = []
+            } else {
+                return self.disconnect(client, .slowReader)
+            }
         }
         var bytes = 0
-        let part = pieces.prefix { piece in
+        let part = missed.prefix { piece in
             bytes += piece.bytes.count
             return bytes <= self.gateway.settings.budget.bytes || bytes == piece.bytes.count
         }
-        let repaid = min(backlog.owed, part.count)
-        self.ledger.repaid(items: part.count, owed: repaid)
         client.from = max(client.from, part.last?.number ?? 0)
-        if part.count == pieces.count {
-            client.backlog = nil
+        backlog.since = self.now
+        let isThrough: Bool
+        if case .items(_, let stock) = backlog.past {
+            isThrough = false
+            let rest = missed.dropFirst(part.count)
+            backlog.past = rest.isEmpty ? .through : .items(rest, stock)
+            self.ledger.repaid(items: part.count, owed: 0)
         } else {
+            isThrough = part.count == missed.count
+            // What was of the past and of memory both was counted twice.
+            let repaid = isThrough ? backlog.owed : min(backlog.owed, part.count)
             backlog.owed -= repaid
-            backlog.since = self.now
-            client.backlog = backlog
+            self.ledger.repaid(items: part.count, owed: repaid)
         }
-        if part.isEmpty { return }
-        client.socket.send(room.frames.frames(part, epoch: room.epoch, level: .everything))
-        if part.last?.isEnd == true { return self.over(client, room) }
+        client.backlog = isThrough ? nil : backlog
+        if !part.isEmpty {
+            client.socket.send(room.frames.frames(part, epoch: room.epoch, level: .everything))
+            if part.last?.isEnd == true { return self.over(client, room) }
+        }
         // If the system took all at once, nobody tells that there is room for more.
-        if client.backlog != nil, client.socket.pendingBytes == 0 { self.catchUp(client) }
+        if !isThrough, client.socket.pendingBytes == 0 { self.catchUp(client) }
     }
 
     /// A live's new count, at most one a second to each viewer, beside the feed.

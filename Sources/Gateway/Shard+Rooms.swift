@@ -54,45 +54,13 @@ extension Shard {
         let room = self.room(entering.key)
         // It asked twice while it waited.
         if client.room === room { return self.send(.reply(id: entering.call, entering.outcome), to: client) }
-        let position = self.gateway.feeds.position(entering.key)
-        let here = position?.epoch == entering.epoch ? position : nil
+        room.epoch = max(room.epoch, entering.epoch)
         room.add(client)
         self.gateway.metrics.joined.add(1)
-        client.from = here?.number ?? 0
-        guard let resume = entering.resume else {
-            self.send(.reply(id: entering.call, entering.outcome), to: client)
-            // So that it can resume before anything has come.
-            if let here {
-                client.socket.send(room.frames.frame([], epoch: here.epoch, end: here.number))
-            }
-            return
-        }
-        self.replay(resume, entering, room, here: here)
-    }
-
-    /// A client came back: exactly what it missed, or the word that it must take the snapshot (I7).
-    private func replay(_ resume: ResumePoint, _ entering: Entering, _ room: Room, here: FeedPosition?) {
-        let client = entering.client
-        let (answer, _) = self.gateway.feeds.answer(entering.key, after: resume.position)
-        if resume.position.epoch == entering.epoch, case .exactly(let pieces) = answer,
-            pieces.count <= Self.replayLimit
-        {
-            self.gateway.metrics.replays.add()
-            self.send(.reply(id: entering.call, entering.outcome), to: client)
-            room.epoch = max(room.epoch, entering.epoch)
-            client.from = resume.position.number
-            // As a slow reader that catches up: what comes meanwhile waits until the replay is through.
-            self.holdBack(client, owing: 0)
-            self.catchUp(client)
-            return
-        }
-        self.gateway.metrics.replaysRefused.add()
-        // Without knowledge of the feed's place, the client's own is where a gap will show.
-        let same = resume.position.epoch == entering.epoch ? resume.position : nil
-        let position = here ?? same ?? FeedPosition(epoch: entering.epoch, number: 0)
-        if case .success(.resumed(let ticket, _, _)) = entering.outcome {
-            let result = CallResult.resumed(ticket: ticket, position: position, replayed: false)
-            self.send(.reply(id: entering.call, .success(result: result)), to: client)
+        if let resume = entering.resume {
+            self.comeBack(resume, entering, room)
+        } else {
+            self.welcome(entering, room)
         }
     }
 
@@ -109,6 +77,7 @@ extension Shard {
         if let backlog = client.backlog {
             self.ledger.disconnected(owed: backlog.owed)
             client.backlog = nil
+            if case .asked(let question) = backlog.past { self.giveUp(question) }
         }
         if room.viewers.isEmpty { self.emptied(room) }
     }
@@ -180,7 +149,4 @@ extension Shard {
             last.index = room.index
         }
     }
-
-    /// Items that one resume replays at most.
-    static let replayLimit = 1000
 }

@@ -16,6 +16,7 @@ extension Shard {
         self.sweepRequests(at: now)
         self.sweepReaders(at: now)
         self.sweepEntering(at: now)
+        self.sweepAsking(at: now)
         self.sweepConnections(at: now)
         for room in self.roomList where room.count != nil { self.sendCount(room, at: now) }
         self.continueAsserting()
@@ -57,7 +58,7 @@ extension Shard {
             guard let backlog = client.backlog, !client.isDetached else { return true }
             if client.socket.pendingBytes == 0 {
                 self.catchUp(client)
-                return true
+                return client.backlog == nil
             }
             guard now - backlog.since >= patience else { return false }
             self.disconnect(client, .slowReader)

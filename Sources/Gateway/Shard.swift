@@ -28,6 +28,9 @@ final class Shard {
     var behind: [Client] = []
     /// Clients that are to enter a live whose partition is not read up to its end yet.
     var entering: [Entering] = []
+    /// Clients that wait for the reader of the past, by the number of their question.
+    var asking: [UInt64: Asking] = [:]
+    var lastQuestion: UInt64 = 0
     /// Open calls over HTTP.
     var requests: [SessionID: OpenRequest] = [:]
     /// Rooms to flush at the end of this turn, and rooms that wait for their time.
@@ -119,6 +122,7 @@ final class Shard {
             switch message {
             case .feed(let key, let epoch, let pieces): self.feedCame(key, epoch: epoch, pieces)
             case .loaded(let partition): self.partitionLoaded(partition)
+            case .replayed(let outcome, let stock): self.pastCame(outcome, stock)
             case .reply(let reply): self.answered(reply)
             case .notice(let entry, let frame): self.noticeCame(entry, frame)
             case .count(let key, let count): self.countCame(key, count)

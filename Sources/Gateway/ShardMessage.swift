@@ -10,6 +10,8 @@ enum ShardMessage: Sendable {
     case feed(LiveKey, epoch: Int64, [FeedPiece])
     /// A feed partition has been read up to its end: from now on its lives' items come as they are written.
     case loaded(partition: Int)
+    /// What the reader of the past found, and what counts its bytes.
+    case replayed(ReplayOutcome, ReplayStock?)
     /// A machine's answer.
     case reply(Reply)
     /// A notice, and the frame that all sessions of its user get.

@@ -11,19 +11,21 @@ internal import ServiceShell
 /// 60 s before now, and this gateway's replies from now on.
 final class TableReader: Sendable {
     private let gateway: Gateway
-    private let mode: KafkaMode
     private let log: Log
     private let loop: ReadLoop
+    private let recent: RecentOffset
 
     private static let tables: [PlazaTopic] = [.rooms, .stages, .audienceCounts, .apps]
     private static let batch = 1000
+    /// How old the oldest notices are that are read at the start.
+    private static let noticeSpan = Milliseconds.seconds(60)
     private static let refreshMilliseconds: Int64 = 5000
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
-        self.mode = mode
         self.log = gateway.log
         self.loop = ReadLoop(kafka, fetchWaitMilliseconds: mode == .embedded ? 5 : 100)
+        self.recent = RecentOffset(span: Self.noticeSpan, mode: mode)
     }
 
     /// When the thread last came round, by the monotonic clock.
@@ -87,7 +89,7 @@ final class TableReader: Sendable {
         }
         for number in 0..<partitions {
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
-            places[partition] = try RecentOffset.find(consumer, partition, mode: self.mode)
+            places[partition] = try self.recent.find(consumer, partition)
         }
         let own = PlazaTopic.partition(of: self.gateway.settings.id.text, among: Int(partitions))
         places[TopicPartition(PlazaTopic.replies.rawValue, Int32(own))] = LogicalOffset.end
@@ -119,7 +121,7 @@ final class TableReader: Sendable {
                     self.gateway.received(try Wire.decode(AppRecord.self, from: value))
                 }
             case .userNotices:
-                guard let value = record.value, RecentOffset.isRecent(record) else { return }
+                guard let value = record.value, self.recent.isRecent(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)
                 self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)
             case .replies:
@@ -148,31 +150,5 @@ final class TableReader: Sendable {
         } else if let key = LiveKey(text: key) {
             self.gateway.countGone(key)
         }
-    }
-}
-
-/// Where the last 60 s of a partition begin.
-enum RecentOffset {
-    private static let span: Int64 = 60_000
-
-    /// The first offset of the last 60 s, or the partition's end.
-    ///
-    /// - Throws: as the questions to the broker do; then ask again.
-    static func find(_ consumer: KafkaConsumer, _ partition: TopicPartition, mode: KafkaMode) throws(KafkaError)
-        -> Int64
-    {
-        // The in-memory broker cannot look up times; it keeps little, and what is old is left out when it is read.
-        if mode == .embedded { return LogicalOffset.beginning }
-        // The end is asked for first, or what is written between two questions would be left out.
-        let end = try consumer.watermarks(of: partition, timeoutMilliseconds: 5000).high
-        let since = WallClock.milliseconds() - Self.span
-        let found = try consumer.offsets(forTimes: [partition: since], timeoutMilliseconds: 5000)
-        guard let offset = found[partition], offset >= 0 else { return end }
-        return min(offset, end)
-    }
-
-    /// Whether a record is of the last 60 s, and a bit, for the clocks of brokers differ.
-    static func isRecent(_ record: IncomingRecord) -> Bool {
-        record.timestamp < 0 || WallClock.milliseconds() - record.timestamp < Self.span + 5000
     }
 }

@@ -2,29 +2,6 @@
 package import CoreKit
 package import PlazaModel
 
-/// One item of a feed as a gateway carries it: the JSON that clients get, unread, and what its record's headers say.
-package struct FeedPiece: Hashable, Sendable {
-    /// The item's number in its live and epoch.
-    package var number: Int64
-    /// What gives way to what.
-    package var feedClass: FeedClass
-    /// The live's last item: after it, everybody is out.
-    package var isEnd: Bool
-    /// When it was written, by the broker's clock.
-    package var at: Timestamp
-    /// The item's JSON.
-    package var bytes: [UInt8]
-
-    /// An item.
-    package init(number: Int64, feedClass: FeedClass, isEnd: Bool = false, at: Timestamp, bytes: [UInt8]) {
-        self.number = number
-        self.feedClass = feedClass
-        self.isEnd = isEnd
-        self.at = at
-        self.bytes = bytes
-    }
-}
-
 /// The last items of one live's feed, without holes, for clients that come back (I7).
 package struct FeedRing: Sendable {
     /// What became of an item.
@@ -54,15 +31,55 @@ package struct FeedRing: Sendable {
     package private(set) var epoch: Int64
     /// The number of the last item that came, also when it is not kept any more; 0 before the first.
     package private(set) var last: Int64 = 0
+    /// Where the last item's record is, if that is known.
+    package private(set) var lastOffset: Int64?
+    /// The number from which on every item has come by here, kept or not; 0 before the first.
+    package private(set) var since: Int64 = 0
+    /// Where the record of item `since` is, if that is known.
+    package private(set) var sinceOffset: Int64?
     /// Bytes of the items kept.
     package private(set) var byteCount = 0
-    private var pieces = RingBuffer<FeedPiece>(limit: FeedRing.itemLimit)
+    private let itemLimit: Int
+    /// Whether numbers may be left out: then nothing can be answered but what is kept.
+    private let isSparse: Bool
+    private var pieces: RingBuffer<FeedPiece>
 
     /// An empty ring.
-    package init(epoch: Int64) { self.epoch = epoch }
+    ///
+    /// - Parameters:
+    ///   - epoch: which incarnation of the live.
+    ///   - itemLimit: items kept at most.
+    ///   - isSparse: whether it gets some items only, as a ring of messages alone does.
+    package init(epoch: Int64, itemLimit: Int = FeedRing.itemLimit, isSparse: Bool = false) {
+        self.epoch = epoch
+        self.itemLimit = itemLimit
+        self.isSparse = isSparse
+        self.pieces = RingBuffer(limit: itemLimit)
+    }
+
+    /// An empty ring of a live whose feed is known to stand at `place`.
+    package init(standingAt place: FeedToken) {
+        self.init(epoch: place.position.epoch)
+        self.last = place.position.number
+        self.lastOffset = place.offset
+        self.since = self.last + 1
+        self.sinceOffset = place.offset.map { $0 + 1 }
+    }
 
     /// How many items are kept.
     package var count: Int { self.pieces.count }
+    /// The items kept, oldest first.
+    package var kept: [FeedPiece] { (0..<self.pieces.count).map { self.pieces[$0] } }
+    /// Where the feed stands, as far as it came by here; nil before the first item.
+    package var place: FeedToken? {
+        if self.since == 0 { return nil }
+        return FeedToken(FeedPosition(epoch: self.epoch, number: self.last), offset: self.lastOffset)
+    }
+
+    /// The oldest item kept that came at or after `time`.
+    package func first(from time: Timestamp) -> FeedPiece? {
+        (0..<self.pieces.count).lazy.map { self.pieces[$0] }.first { $0.at >= time }
+    }
 
     /// Adds an item.
     ///
@@ -77,16 +94,22 @@ package struct FeedRing: Sendable {
             dropped += self.clear()
             self.epoch = epoch
             self.last = 0
+            self.since = 0
         }
-        if self.last > 0, piece.number <= self.last { return .repeated }
+        if self.since > 0, piece.number <= self.last { return .repeated }
         // Numbers have no holes; if one shows all the same, no resume may reach across it.
-        if self.last > 0, piece.number != self.last + 1 { dropped += self.clear() }
+        if self.since == 0 || (!self.isSparse && piece.number != self.last + 1) {
+            dropped += self.clear()
+            self.since = piece.number
+            self.sinceOffset = piece.offset
+        }
         self.last = piece.number
+        self.lastOffset = piece.offset
         if piece.bytes.count > Self.byteLimit {
             dropped += self.clear()
             return .fresh
         }
-        while self.pieces.count == Self.itemLimit || self.byteCount + piece.bytes.count > Self.byteLimit {
+        while self.pieces.count == self.itemLimit || self.byteCount + piece.bytes.count > Self.byteLimit {
             guard self.removeFirst() else { break }
             dropped += 1
         }
@@ -105,16 +128,24 @@ package struct FeedRing: Sendable {
     ///
     /// A client may be ahead of this gateway; then it missed nothing.
     package func answer(after position: FeedPosition) -> Answer {
-        guard position.epoch == self.epoch, position.number >= 0, self.last > 0 else { return .cannot }
-        if position.number >= self.last { return .exactly([]) }
-        guard let first = self.pieces.first, position.number + 1 >= first.number else { return .cannot }
+        guard self.canAnswer(after: position) else { return .cannot }
+        guard let first = self.pieces.first, position.number < self.last else { return .exactly([]) }
         let start = Int(position.number + 1 - first.number)
         return .exactly((start..<self.pieces.count).map { self.pieces[$0] })
     }
 
+    /// Whether all that came after `position` is kept.
+    package func canAnswer(after position: FeedPosition) -> Bool {
+        guard position.epoch == self.epoch, position.number >= 0, self.since > 0, !self.isSparse else { return false }
+        return position.number >= self.oldest - 1
+    }
+
+    /// The number from which on all items are kept; the next one's, if none is.
+    package var oldest: Int64 { self.pieces.first?.number ?? self.last + 1 }
+
     private mutating func clear() -> Int {
         let count = self.pieces.count
-        self.pieces = RingBuffer(limit: Self.itemLimit)
+        self.pieces = RingBuffer(limit: self.itemLimit)
         self.byteCount = 0
         return count
     }

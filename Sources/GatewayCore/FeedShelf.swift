@@ -2,18 +2,22 @@
 package import CoreKit
 package import PlazaModel
 
-/// The rings of all lives of one feed partition, bounded together: the items of the last 60 s, and fewer when they are
+/// The rings of all lives of one feed partition, bounded together: the items of the last minute, and fewer when they are
 /// too many (I16: the oldest go first).
 package struct FeedShelf: Sendable {
-    /// How long an item is kept.
+    /// How long an item is kept, unless the gateway is set otherwise.
     package static let span = Milliseconds.seconds(60)
     /// Items kept at most.
     package static let itemLimit = 200_000
 
+    /// How long an item is kept here; nil: as long as there is room.
+    package let span: Milliseconds?
     /// Bytes kept at most.
     package let byteLimit: Int
     /// Bytes kept.
     package private(set) var byteCount = 0
+    private let itemsPerLive: Int
+    private let isSparse: Bool
     private var rings: [LiveKey: Shelved] = [:]
     /// Which live each kept item belongs to, oldest first.
     private var order = RingBuffer<Placed>(limit: FeedShelf.itemLimit)
@@ -30,7 +34,24 @@ package struct FeedShelf: Sendable {
     }
 
     /// An empty shelf.
-    package init(byteLimit: Int = 64 << 20) { self.byteLimit = byteLimit }
+    package init(span: Milliseconds = FeedShelf.span, byteLimit: Int = 64 << 20) {
+        self.span = span
+        self.byteLimit = byteLimit
+        self.itemsPerLive = FeedRing.itemLimit
+        self.isSparse = false
+    }
+
+    /// An empty shelf for the last messages of each live, however old they are.
+    ///
+    /// - Parameters:
+    ///   - messages: messages kept of one live at most.
+    ///   - byteLimit: bytes kept of all lives at most; those that came first go first.
+    package init(messages: Int, byteLimit: Int = 16 << 20) {
+        self.span = nil
+        self.byteLimit = byteLimit
+        self.itemsPerLive = messages
+        self.isSparse = true
+    }
 
     /// How many lives have items here, or had some lately.
     package var roomCount: Int { self.rings.count }
@@ -44,8 +65,8 @@ package struct FeedShelf: Sendable {
         }
         var dropped = 0
         let before = self.rings[key]?.ring.byteCount ?? 0
-        let verdict = self.rings[key, default: Shelved(ring: FeedRing(epoch: epoch))].ring.append(
-            piece, epoch: epoch, dropped: &dropped)
+        let empty = Shelved(ring: self.emptyRing(epoch))
+        let verdict = self.rings[key, default: empty].ring.append(piece, epoch: epoch, dropped: &dropped)
         let after = self.rings[key]?.ring.byteCount ?? 0
         self.byteCount += after - before
         self.rings[key]?.gone += dropped
@@ -56,9 +77,33 @@ package struct FeedShelf: Sendable {
         return verdict
     }
 
+    /// Puts older items before those that are kept of a live.
+    package mutating func prepend(_ older: [FeedPiece], to key: LiveKey, epoch: Int64) {
+        var newer: [FeedPiece] = []
+        if let ring = self.rings[key]?.ring {
+            guard ring.epoch <= epoch else { return }
+            if ring.epoch == epoch { newer = ring.kept }
+            self.byteCount -= ring.byteCount
+            self.rings[key]?.gone += ring.count
+            let empty = self.emptyRing(epoch)
+            self.rings[key]?.ring = empty
+        }
+        let first = newer.first?.number ?? .max
+        for piece in older where piece.number < first { _ = self.append(piece, of: key, epoch: epoch) }
+        for piece in newer { _ = self.append(piece, of: key, epoch: epoch) }
+    }
+
+    /// Learns where the feed of a live stands of which nothing has come by here.
+    package mutating func learn(_ key: LiveKey, standsAt place: FeedToken) {
+        if let known = self.rings[key]?.ring, known.epoch >= place.position.epoch { return }
+        self.forget(key)
+        self.rings[key] = Shelved(ring: FeedRing(standingAt: place))
+    }
+
     /// Lets go of what is older than the span.
     package mutating func prune(at now: Timestamp) {
-        while let oldest = self.order.first, now - oldest.at > Self.span { self.removeOldest() }
+        guard let span = self.span else { return }
+        while let oldest = self.order.first, now - oldest.at > span { self.removeOldest() }
     }
 
     /// What came after `position` in a live.
@@ -67,13 +112,20 @@ package struct FeedShelf: Sendable {
     }
 
     /// Where a live's feed stands, as far as this shelf has seen it.
-    package func position(_ key: LiveKey) -> FeedPosition? {
-        self.rings[key].map { FeedPosition(epoch: $0.ring.epoch, number: $0.ring.last) }
+    package func place(_ key: LiveKey) -> FeedToken? { self.rings[key]?.ring.place }
+
+    /// A live's ring, if any of its items came by here.
+    package func ring(_ key: LiveKey) -> FeedRing? { self.rings[key]?.ring }
+
+    /// Forgets a live, so that names do not gather.
+    package mutating func forget(_ key: LiveKey) {
+        // Its entries in `order` find nothing any more, or let a later live of that name lose some items early.
+        let forgotten = self.rings.removeValue(forKey: key)
+        self.byteCount -= forgotten?.ring.byteCount ?? 0
     }
 
-    /// Forgets a live that has nothing here any more, so that names do not gather.
-    package mutating func forget(_ key: LiveKey) {
-        if let shelved = self.rings[key], shelved.ring.count == 0, shelved.gone == 0 { self.rings[key] = nil }
+    private func emptyRing(_ epoch: Int64) -> FeedRing {
+        FeedRing(epoch: epoch, itemLimit: self.itemsPerLive, isSparse: self.isSparse)
     }
 
     @discardableResult private mutating func removeOldest() -> Bool {

@@ -12,6 +12,7 @@ struct Extra: Sendable {
     let httpPort: Int
     let shards: Int
     let leaseSeconds: Int
+    let ringSeconds: Int
 
     init(_ reader: inout SettingsReader) {
         reader.section("Gateway")
@@ -24,6 +25,9 @@ struct Extra: Sendable {
         self.leaseSeconds = reader.int(
             "lease-seconds", default: 90, range: 1...3600,
             help: "How long a silent client counts as present; the same for presence and all gateways.")
+        self.ringSeconds = reader.int(
+            "ring-seconds", default: 60, range: 1...600,
+            help: "How long feed items are kept in memory for clients that come back; older ones are read again.")
     }
 }
 
@@ -41,6 +45,7 @@ exit(
                 lease: .seconds(Int64(extra.leaseSeconds)))
             settings.policies = host.settings.policies
             settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
+            settings.ring = .seconds(Int64(extra.ringSeconds))
             let gate = try AppsGate(apps: host.settings.apps)
             return [
                 GatewayService(

@@ -131,8 +131,8 @@ package struct ClientCore: Sendable {
         self.loginID = self.takeID()
         var resume: ResumePoint?
         if let live = self.live, let ticket = self.ticket {
-            let position = self.tracker.position ?? FeedPosition(epoch: 0, number: 0)
-            resume = ResumePoint(live: live, ticket: ticket, position: position)
+            let token = self.tracker.token ?? FeedToken(FeedPosition(epoch: 0, number: 0))
+            resume = ResumePoint(live: live, ticket: ticket, position: token.position, token: token.text)
         }
         let params = LoginParams(
             token: self.options.token, session: self.options.session.text, name: self.options.name,
@@ -187,7 +187,7 @@ package struct ClientCore: Sendable {
         case .reply(let id, let outcome):
             if id == self.loginID { self.loginAnswered(outcome, at: now, into: &actions) }
             self.answered(id, outcome, at: now, into: &actions)
-        case .feed: break
+        case .feed, .history: break
         case .counts(let count): actions.append(.event(.counts(count)))
         case .notice(let id, let notice):
             self.lastNotice = id

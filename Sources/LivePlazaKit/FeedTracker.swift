@@ -3,8 +3,8 @@ package import PlazaModel
 
 /// Watches a live's numbers as one client gets them (I7): gaps, repeats and wrong order are always seen.
 package struct FeedTracker: Equatable, Sendable {
-    /// The last position that came in order.
-    package private(set) var position: FeedPosition?
+    /// The last token that came in order, or where the server said that the feed stands.
+    package private(set) var token: FeedToken?
     /// The first number seen of the present epoch.
     package private(set) var firstNumber: Int64 = 0
     /// Items that came in order, once.
@@ -25,25 +25,39 @@ package struct FeedTracker: Equatable, Sendable {
         case partlyKnown(Int)
         /// Nothing in it is new.
         case known
+        /// Messages of before.
+        case history
     }
 
     package init() {}
+
+    /// The position that the token names.
+    package var position: FeedPosition? { self.token?.position }
 
     /// Goes on after `position`, as the server says that it does; what lies between is missing, and counts as such.
     package mutating func resume(at position: FeedPosition) {
         guard let known = self.position, known.epoch == position.epoch else {
             self.firstNumber = position.number + 1
-            self.position = position
+            self.token = FeedToken(position)
             return
         }
         // A client may be ahead of the gateway that it came to.
         guard position.number > known.number else { return }
         self.skip(from: known.number + 1, to: position.number)
-        self.position = position
+        self.token = FeedToken(position)
     }
 
     /// Takes note of a frame's numbers.
     package mutating func note(_ scan: FeedScan) -> Verdict {
+        if scan.isHistory {
+            // It tells where the feed stands, as a frame without items does.
+            var standing = scan
+            standing.isHistory = false
+            standing.count = 0
+            if let position = self.position, scan.epoch < position.epoch { return .known }
+            _ = self.note(standing)
+            return .history
+        }
         let verdict = scan.count == 0 ? Verdict.known : .fresh
         guard let position = self.position, position.epoch == scan.epoch else {
             if let position = self.position, scan.epoch < position.epoch {
@@ -74,7 +88,7 @@ package struct FeedTracker: Equatable, Sendable {
         }
         guard scan.last > position.number else { return .known }
         self.received += scan.count - known
-        self.position = FeedPosition(epoch: scan.epoch, number: scan.last)
+        self.token = scan.token
         return .partlyKnown(known)
     }
 
@@ -86,7 +100,7 @@ package struct FeedTracker: Equatable, Sendable {
 
     private mutating func accept(_ scan: FeedScan) {
         self.received += scan.count
-        self.position = FeedPosition(epoch: scan.epoch, number: scan.last)
+        self.token = scan.token
     }
 
     /// An item that was missing came after all, too late to be in order.

@@ -9,6 +9,8 @@ internal import PlazaWire
 package enum ClientUpdate: Hashable, Sendable {
     /// New items of the live that the client is in, in order.
     case feed([FeedEntry], epoch: Int64)
+    /// Messages of before the client joined, in order: not new, and each once. A long history comes in several parts.
+    case history([FeedEntry], epoch: Int64)
     case event(ClientCore.Event)
 }
 
@@ -185,13 +187,16 @@ private final class ClientDriver: PlazaConnectionDelegate {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         for index in text.indices { bytes.append(text[index]) }
-        guard let frame = try? Wire.decode(ServerFrame.self, from: bytes),
-            case .feed(_, let epoch, let items, _) = frame
-        else { return }
-        for item in items {
-            if case .liveEnded = item.content { connection.forgetRoom() }
+        guard let frame = try? Wire.decode(ServerFrame.self, from: bytes) else { return }
+        switch frame {
+        case .feed(_, let epoch, let items, _):
+            for item in items {
+                if case .liveEnded = item.content { connection.forgetRoom() }
+            }
+            self.updates.append(.feed(Array(items.dropFirst(skip)), epoch: epoch))
+        case .history(_, let epoch, let items, _): self.updates.append(.history(items, epoch: epoch))
+        case .reply, .counts, .notice, .drain: break
         }
-        self.updates.append(.feed(Array(items.dropFirst(skip)), epoch: epoch))
     }
 
     func connection(_ connection: PlazaConnection, event: ClientCore.Event) { self.updates.append(.event(event)) }

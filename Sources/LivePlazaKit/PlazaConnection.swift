@@ -7,7 +7,8 @@ package import WebSocket
 package protocol PlazaConnectionDelegate: AnyObject {
     /// A call has ended.
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome)
-    /// New items came; those before `skip` are known already. The text is the whole frame, and only lent.
+    /// New items came; those before `skip` are known already. The text is the whole frame, and only lent. When the scan
+    /// says that it is history, they are messages of before, and not new.
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>)
     /// Anything else.
     func connection(_ connection: PlazaConnection, event: ClientCore.Event)
@@ -163,7 +164,7 @@ extension PlazaConnection: WebSocketDelegate {
     package func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
         if FeedScan.isFeed(text), let scan = FeedScan(text) {
             switch self.core.feedReceived(scan) {
-            case .fresh: self.delegate?.connection(self, feed: scan, skip: 0, text: text)
+            case .fresh, .history: self.delegate?.connection(self, feed: scan, skip: 0, text: text)
             case .partlyKnown(let known): self.delegate?.connection(self, feed: scan, skip: known, text: text)
             case .known: break
             }

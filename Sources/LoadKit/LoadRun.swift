@@ -252,7 +252,8 @@ extension LoadRun: PlazaConnectionDelegate {
     }
 
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>) {
-        guard let viewer = self.viewerOf[ObjectIdentifier(connection)] else { return }
+        // What was said before a viewer came is owed to nobody.
+        guard let viewer = self.viewerOf[ObjectIdentifier(connection)], !scan.isHistory else { return }
         let now = MonotonicClock.microseconds
         let isSending = self.stage == .sending
         self.delivered += scan.count - skip

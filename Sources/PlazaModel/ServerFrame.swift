@@ -7,6 +7,8 @@ package enum ServerFrame: Hashable, Sendable {
     case reply(id: Int64, Outcome)
     /// Items of a live's feed, in order, without holes; `token` resumes after the last of them.
     case feed(live: LiveID, epoch: Int64, items: [FeedEntry], token: String)
+    /// Messages of before for a newcomer, in order, not without holes; `token` says where the feed stands.
+    case history(live: LiveID, epoch: Int64, items: [FeedEntry], token: String)
     /// A live's count, beside the feed.
     case counts(LiveCount)
     /// A message for this user alone; `id` resumes after it.
@@ -35,10 +37,13 @@ package struct ResumePoint: Hashable, Sendable, Codable {
     package var ticket: Ticket
     /// The last feed position that the client has.
     package var position: FeedPosition
+    /// The token of the frame that it is from, by which what the gateway does not keep any more can be found.
+    package var token: String?
 
-    package init(live: LiveID, ticket: Ticket, position: FeedPosition) {
+    package init(live: LiveID, ticket: Ticket, position: FeedPosition, token: String? = nil) {
         self.live = live
         self.ticket = ticket
         self.position = position
+        self.token = token
     }
 }

@@ -22,6 +22,9 @@ extension ServerFrame: Codable {
             }
         case .feed(let live, let epoch, let items, let token):
             try container.encode(FeedBody(live: live, epoch: epoch, items: items, token: token), forKey: .feed)
+        case .history(let live, let epoch, let items, let token):
+            let body = FeedBody(live: live, epoch: epoch, history: true, items: items, token: token)
+            try container.encode(body, forKey: .feed)
         case .counts(let count): try container.encode(count, forKey: .counts)
         case .notice(let id, let notice): try container.encode(NoticeBody(id: id, notice), forKey: .notice)
         case .drain(let milliseconds): try container.encode(DrainBody(reconnectWithin: milliseconds), forKey: .drain)
@@ -45,7 +48,10 @@ extension ServerFrame: Codable {
             }
         case .feed:
             let body = try container.decode(FeedBody.self, forKey: .feed)
-            self = .feed(live: body.live, epoch: body.epoch, items: body.items, token: body.token)
+            self =
+                body.history == true
+                ? .history(live: body.live, epoch: body.epoch, items: body.items, token: body.token)
+                : .feed(live: body.live, epoch: body.epoch, items: body.items, token: body.token)
         case .counts: self = .counts(try container.decode(LiveCount.self, forKey: .counts))
         case .notice:
             let body = try container.decode(NoticeBody.self, forKey: .notice)
@@ -97,6 +103,8 @@ private struct ErrorBody: Codable {
 private struct FeedBody: Codable {
     var live: LiveID
     var epoch: Int64
+    /// Only there when it is true.
+    var history: Bool?
     var items: [FeedEntry]
     var token: String
 }

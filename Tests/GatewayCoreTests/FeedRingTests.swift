@@ -92,12 +92,12 @@ import Testing
         #expect(self.numbers(shelf.answer(Sample.key("a"), after: self.at(38))) == nil)
         #expect(self.numbers(shelf.answer(Sample.key("b"), after: self.at(30)))?.count == 20)
         #expect(shelf.answer(Sample.key("c"), after: self.at(0)) == .cannot)
-        #expect(shelf.position(Sample.key("a")) == self.at(100))
+        #expect(shelf.place(Sample.key("a"))?.position == self.at(100))
         shelf.prune(at: 1_000_000)
         #expect(shelf.itemCount == 0 && shelf.byteCount == 0)
-        #expect(shelf.position(Sample.key("a")) == self.at(100), "where the feed stands is known all the same")
+        #expect(shelf.place(Sample.key("a"))?.position == self.at(100), "where the feed stands is known all the same")
         shelf.forget(Sample.key("a"))
-        #expect(shelf.position(Sample.key("a")) == nil)
+        #expect(shelf.place(Sample.key("a")) == nil)
     }
 
     @Test func `I16 a shelf is bounded by bytes over all lives, and its sums stay right in any order of events`() {
@@ -120,7 +120,7 @@ import Testing
             if step % 64 == 0 { shelf.prune(at: Timestamp(milliseconds: Int64(step * 50))) }
             #expect(shelf.byteCount <= 20_000 && shelf.byteCount >= 0)
             // Whatever a live answers is without holes and ends at its last number.
-            if let position = shelf.position(Sample.key("l\(live)")), position.number > 5 {
+            if let position = shelf.place(Sample.key("l\(live)"))?.position, position.number > 5 {
                 let from = FeedPosition(epoch: position.epoch, number: position.number - 5)
                 if let got = self.numbers(shelf.answer(Sample.key("l\(live)"), after: from)) {
                     #expect(got == Array(position.number - 4...position.number))

@@ -23,9 +23,11 @@ enum Sample {
             app: Self.app, live: LiveID(live), epoch: epoch, count: total / 2, totalViewers: total,
             at: Timestamp(milliseconds: at))
     }
-    static func piece(_ number: Int64, _ feedClass: FeedClass = .barrage, at: Int64 = 0, size: Int = 4) -> FeedPiece {
+    static func piece(
+        _ number: Int64, _ feedClass: FeedClass = .barrage, at: Int64 = 0, offset: Int64? = nil, size: Int = 4
+    ) -> FeedPiece {
         FeedPiece(
-            number: number, feedClass: feedClass, at: Timestamp(milliseconds: at),
+            number: number, feedClass: feedClass, at: Timestamp(milliseconds: at), offset: offset,
             bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size))
     }
     static func caller(_ counter: Int64 = 1) -> Caller {

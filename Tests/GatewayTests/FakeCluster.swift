@@ -2,16 +2,23 @@
 import Concurrency
 import CoreKit
 import Dispatch
-import Gateway
 import GatewayCore
 import Observability
 import PlazaModel
 import PlazaWire
 import Tokens
 
+@testable import Gateway
+
 /// All that stands behind a gateway, in memory: takes its records, answers as the machines do, writes feeds.
 final class FakeCluster: RecordSink, FeedSource {
     struct State: Sendable {
+        /// The feed partitions, as Kafka keeps them.
+        var feeds: [Int: [FeedRecord]] = [:]
+        /// Questions about the past that were asked, and whether they are answered at once.
+        var questions: [ReplayRequest] = []
+        var answersPast = true
+        var past = ReplayQueue()
         var records: [TopicRecord] = []
         var lastTicket: Int64 = 100
         var lastNumber: [LiveKey: Int64] = [:]
@@ -31,19 +38,35 @@ final class FakeCluster: RecordSink, FeedSource {
     let state = Locked(State())
     /// The topic of notices, which several gateways may share.
     let notices: NoticeTopic
-    private let arrived = DispatchSemaphore(value: 0)
+    let arrived = DispatchSemaphore(value: 0)
+    /// Feeds on a broker, where a test wants that.
+    private let live: LiveFeeds?
 
-    init(notices: NoticeTopic = NoticeTopic(), _ change: (inout GatewaySettings) -> Void = { _ in }) throws {
+    /// A gateway with all that stands behind it.
+    ///
+    /// - Parameters:
+    ///   - notices: the topic of notices.
+    ///   - feeds: where feeds are written and read: in memory, or on a broker.
+    ///   - change: what the gateway is told.
+    /// - Throws: when it cannot listen, or the broker cannot be used.
+    init(
+        notices: NoticeTopic = NoticeTopic(), feeds: LiveFeeds.Broker? = nil,
+        _ change: (inout GatewaySettings) -> Void = { _ in }
+    ) throws {
         self.notices = notices
         var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: 4)
         change(&settings)
         self.gateway = Gateway(settings, gate: try AppsGate(apps: Tokens.apps), registry: self.registry)
+        self.live = try feeds.map { [gateway, registry] in try LiveFeeds($0, gateway, registry) }
         self.notices.add(self.gateway)
         self.gateway.tablesFilled()
-        try self.gateway.start(sink: self, source: self)
+        try self.gateway.start(sink: self, source: self.live?.feeds ?? self, past: self.live?.past ?? self)
     }
 
-    deinit { self.gateway.cut() }
+    deinit {
+        self.gateway.cut()
+        self.live?.stop()
+    }
 
     static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
 
@@ -68,7 +91,13 @@ final class FakeCluster: RecordSink, FeedSource {
             return state.loadsAtOnce
         }
         self.arrived.signal()
-        if isAtOnce { self.gateway.feeds.loaded(partition: partition) }
+        if isAtOnce { self.load(partition) }
+    }
+
+    /// Lets the gateway read a partition: what it keeps of it is the test's business.
+    func load(_ partition: Int) {
+        let end = self.state.withLock { Int64($0.feeds[partition]?.count ?? 0) }
+        self.gateway.feeds.loaded(partition: partition, end: end)
     }
 
     func unfollow(_ partition: Int) {}
@@ -157,17 +186,30 @@ final class FakeCluster: RecordSink, FeedSource {
         return position
     }
 
-    /// Gives the gateway a feed record, as its feed thread does.
+    /// Writes a feed record, and without a broker gives it to the gateway as its feed thread does.
     func write(_ item: FeedItem) {
+        if let live { return live.write(item) }
+        guard let feed = self.keep(item) else { return }
+        let partition = PlazaTopic.partition(of: item.key.text, among: 4)
+        self.gateway.feeds.received([feed], partition: partition, end: (feed.piece.offset ?? 0) + 1)
+    }
+
+    /// Writes a feed record that the gateway does not read.
+    func keep(_ item: FeedItem) -> FeedRecord? {
         let record = TopicRecord(.feed(item))
         guard let headers = FeedHeaders({ name in record.headers.first { $0.name == name }?.value }),
             let value = record.value
-        else { return }
-        let piece = FeedPiece(
-            number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd,
-            at: Timestamp(milliseconds: Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000)), bytes: value)
-        let feed = FeedRecord(key: item.key, epoch: headers.position.epoch, piece: piece)
-        self.gateway.feeds.received([feed], partition: PlazaTopic.partition(of: item.key.text, among: 4))
+        else { return nil }
+        let partition = PlazaTopic.partition(of: item.key.text, among: 4)
+        return self.state.withLock { state in
+            let offset = Int64(state.feeds[partition]?.count ?? 0)
+            let piece = FeedPiece(
+                number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd,
+                at: MonotonicClock.now, offset: offset, bytes: value)
+            let feed = FeedRecord(key: item.key, epoch: headers.position.epoch, piece: piece)
+            state.feeds[partition, default: []].append(feed)
+            return feed
+        }
     }
 
     func text(_ key: LiveKey, _ text: String = "hello") {

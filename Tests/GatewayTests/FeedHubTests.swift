@@ -42,14 +42,14 @@ import Testing
             numbers.map { number in
                 let piece = FeedPiece(number: number, feedClass: .barrage, at: now, bytes: [0x7B, 0x7D])
                 return FeedRecord(key: key ?? self.key, epoch: 10, piece: piece)
-            }, partition: 0)
+            }, partition: 0, end: numbers.upperBound)
     }
 
     @Test func `items go to the shards with viewers alone, and only once the partition was read up to its end`() {
         #expect(self.hub.subscribe(self.key, shard: 1) == false)
         self.write(1...3)
         #expect(self.recorder.items(1).isEmpty)
-        self.hub.loaded(partition: 0)
+        self.hub.loaded(partition: 0, end: 0)
         self.write(4...5)
         self.write(5...6)
         self.write(1...2, to: LiveKey("demo", "other"))
@@ -58,8 +58,8 @@ import Testing
         #expect(self.hub.subscribe(self.key, shard: 0))
         self.write(7...7)
         #expect(self.recorder.items(0) == [7])
-        #expect(self.hub.position(self.key) == FeedPosition(epoch: 10, number: 7))
-        guard case .exactly(let pieces) = self.hub.answer(self.key, after: FeedPosition(epoch: 10, number: 2)).0 else {
+        #expect(self.hub.place(self.key)?.position == FeedPosition(epoch: 10, number: 7))
+        guard case .exactly(let pieces) = self.hub.answer(self.key, after: FeedPosition(epoch: 10, number: 2)) else {
             Issue.record("the ring has all")
             return
         }
@@ -69,7 +69,7 @@ import Testing
     @Test func `a partition without viewers is read on for 60 s, then dropped, and read anew when it is wanted again`()
     {
         _ = self.hub.subscribe(self.key, shard: 0)
-        self.hub.loaded(partition: 0)
+        self.hub.loaded(partition: 0, end: 0)
         self.write(1...3)
         self.hub.unsubscribe(self.key, shard: 0)
         let now = MonotonicClock.now

@@ -23,6 +23,8 @@ final class WireClient {
     private var start = 0
     private var waiting: [(ServerFrame, [UInt8])] = []
     private(set) var status = 0
+    /// The token of the last feed frame that `feed` gave.
+    private(set) var token = ""
     private var nextID: Int64
 
     /// Connects and shakes hands.
@@ -145,7 +147,9 @@ final class WireClient {
     func feed() throws -> [Int64] {
         while true {
             switch try self.next() {
-            case .frame(.feed(_, _, let items, _), _): if !items.isEmpty { return items.map(\.n) }
+            case .frame(.feed(_, _, let items, let token), _):
+                self.token = token
+                if !items.isEmpty { return items.map(\.n) }
             case .frame: break
             case .closed(let code): throw Failure(description: "closed with \(code)")
             case .ended: throw Failure(description: "ended")

@@ -21,7 +21,8 @@ import Testing
         var login = try rig.connect()
         #expect(
             login.params.resume
-                == ResumePoint(live: "concert", ticket: Ticket(5), position: FeedPosition(epoch: 77, number: 4)))
+                == ResumePoint(
+                    live: "concert", ticket: Ticket(5), position: FeedPosition(epoch: 77, number: 4), token: "77.4"))
         rig.reply(login.call.id, self.resumed(4, replayed: true))
         #expect(rig.take() == [.event(.resumed("concert", replayed: true))])
         #expect(rig.feed(5...9) == .fresh)
@@ -40,6 +41,39 @@ import Testing
         rig.lose()
         let login = try rig.connect()
         #expect(login.params.resume?.position == FeedPosition(epoch: 77, number: 30))
+    }
+
+    @Test func `a client hands the token of its last frame back as it came`() throws {
+        var rig = ClientRig.open()
+        rig.join()
+        #expect(rig.feed(1...4, offset: 4711) == .fresh)
+        rig.lose()
+        var login = try rig.connect()
+        #expect(login.params.resume?.token == "77.4.4711")
+        rig.reply(login.call.id, self.resumed(4, replayed: true))
+        #expect(rig.feed(3...6, offset: 4720) == .partlyKnown(2))
+        rig.lose()
+        login = try rig.connect()
+        #expect(login.params.resume?.token == "77.6.4720")
+        // Where a server goes on after what it could not replay, nothing is known of the record's place.
+        rig.reply(login.call.id, self.resumed(9, replayed: false))
+        rig.lose()
+        #expect(try rig.connect().params.resume?.token == "77.9")
+    }
+
+    @Test func `messages of before tell where the feed stands, and are no new items`() throws {
+        var rig = ClientRig.open()
+        rig.join()
+        let scan = try #require(FeedSamples.scan(FeedSamples.history([2, 5, 9], at: "77.11.800")))
+        #expect(rig.core.feedReceived(scan) == .history)
+        let more = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))
+        #expect(rig.core.feedReceived(more) == .history, "a long history comes in several frames")
+        #expect(rig.core.tracker.received == 0 && rig.core.tracker.missing == 0)
+        #expect(rig.feed(12...13) == .fresh)
+        #expect(rig.core.tracker.received == 2 && rig.core.tracker.missing == 0 && rig.core.tracker.repeated == 0)
+        #expect(rig.core.tracker.firstNumber == 12)
+        rig.lose()
+        #expect(try rig.connect().params.resume?.position == FeedPosition(epoch: 77, number: 13))
     }
 
     @Test func `I7 what cannot be replayed counts as missing`() throws {

@@ -95,8 +95,8 @@ struct ClientRig {
     }
 
     /// Items of the feed come.
-    mutating func feed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77) -> FeedTracker.Verdict? {
-        guard let scan = FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch)) else { return nil }
+    mutating func feed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> FeedTracker.Verdict? {
+        guard let scan = FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch, offset: offset)) else { return nil }
         return self.core.feedReceived(scan)
     }
 
@@ -110,12 +110,23 @@ struct ClientRig {
 
 /// Feed frames.
 enum FeedSamples {
-    static func frame(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77) -> ServerFrame {
+    static func frame(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> ServerFrame {
         let items = numbers.map {
             FeedEntry(n: $0, at: .init(milliseconds: 1), content: .adminSet(user: "bob"))
         }
-        return .feed(live: "concert", epoch: epoch, items: items, token: "\(epoch).\(numbers.upperBound)")
+        let token = FeedToken(FeedPosition(epoch: epoch, number: numbers.upperBound), offset: offset)
+        return .feed(live: "concert", epoch: epoch, items: items, token: token.text)
     }
+
+    /// Messages of before.
+    static func history(_ numbers: [Int64], at token: String, epoch: Int64 = 77) -> ServerFrame {
+        let items = numbers.map {
+            FeedEntry(n: $0, at: .init(milliseconds: 1), content: .custom(sender: Self.bob, businessID: "b", data: ""))
+        }
+        return .history(live: "concert", epoch: epoch, items: items, token: token)
+    }
+
+    private static let bob = UserInfo(userID: "bob", userName: #""n":5}"#)
 
     /// A frame that only tells where the feed stands.
     static func empty(at number: Int64, epoch: Int64 = 77) -> ServerFrame {

@@ -62,6 +62,18 @@ import Testing
         }
     }
 
+    @Test func `a token's hint is read, and history is told from new items`() throws {
+        let hinted = try #require(FeedSamples.scan(FeedSamples.frame(5...7, offset: 9_000_000_000)))
+        #expect(hinted.offset == 9_000_000_000 && hinted.last == 7 && !hinted.isHistory)
+        #expect(hinted.token.text == "77.7.9000000000")
+        let history = try #require(FeedSamples.scan(FeedSamples.history([3, 8], at: "77.12.5")))
+        #expect(history.isHistory && history.count == 2 && history.first == 13 && history.last == 12)
+        #expect(FeedSamples.scan(FeedSamples.history([8, 3], at: "77.12.5")) == nil, "out of order")
+        #expect(FeedSamples.scan(FeedSamples.history([8, 8], at: "77.12.5")) == nil, "twice")
+        #expect(FeedSamples.scan(FeedSamples.history([8, 13], at: "77.12.5")) == nil, "of after")
+        #expect(FeedSamples.scan(FeedSamples.history([], at: "77.12.5")) == nil, "nothing")
+    }
+
     @Test func `no frame that is cut short is taken for a whole one`() {
         var random = SeededRandom(seed: 3)
         let items = (5...7 as ClosedRange<Int64>).map {
@@ -106,6 +118,8 @@ import Testing
             #"{"feed":{"epoch":1,"items":[{"n":2},{"n":1}],"live":"l","token":"1.1"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.2"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.1.1.1"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.1.x"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.x"}}"#,
             #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l"}}"#,
             #"{"feed":{"epoch":1,"items":[{"x":1}],"live":"l","token":"1.1"}}"#,

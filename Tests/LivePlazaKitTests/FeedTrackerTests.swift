@@ -65,6 +65,14 @@ import Testing
         #expect(tracker.position?.number == 35)
     }
 
+    @Test func `history of an earlier live of that name is nobody's`() throws {
+        var tracker = FeedTracker()
+        #expect(try self.note(&tracker, 1...3, epoch: 90) == .fresh)
+        let scan = try #require(FeedSamples.scan(FeedSamples.history([1], at: "77.5", epoch: 77)))
+        #expect(tracker.note(scan) == .known)
+        #expect(tracker.position == FeedPosition(epoch: 90, number: 3) && tracker.repeated == 0)
+    }
+
     @Test func `I7 a resume that skips counts what it skipped, and never goes back`() throws {
         var tracker = FeedTracker()
         #expect(try self.note(&tracker, 1...3) == .fresh)

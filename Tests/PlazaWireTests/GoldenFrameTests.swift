@@ -18,6 +18,11 @@ import Testing
         }
         cases.append(("feed", .feed(live: Samples.live, epoch: 77, items: entries, token: "77.22")))
         cases.append(("feed-empty", .feed(live: Samples.live, epoch: 77, items: [], token: "77.11")))
+        let older = [
+            FeedEntry(n: 5, at: Samples.at, content: .text(sender: Samples.alice, text: "hi", extensionInfo: nil)),
+            FeedEntry(n: 9, at: Samples.at, content: .custom(sender: Samples.alice, businessID: "b", data: "{}")),
+        ]
+        cases.append(("feed-history", .history(live: Samples.live, epoch: 77, items: older, token: "77.11.4711")))
         cases.append(("counts", .counts(LiveCount(Samples.count))))
         for (name, content) in GoldenRecordTests.notices where content.isForClients {
             let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
@@ -27,7 +32,7 @@ import Testing
         cases.append(("drain", .drain(reconnectWithin: 750)))
         for (_, frame) in cases {
             switch frame {
-            case .reply, .feed, .counts, .notice, .drain:
+            case .reply, .feed, .history, .counts, .notice, .drain:
                 break  // A new frame makes this switch incomplete: add it above.
             }
         }
@@ -36,7 +41,8 @@ import Testing
     }
 
     @Test func `a login keeps its form`() throws {
-        let resume = ResumePoint(live: Samples.live, ticket: Samples.ticket, position: Samples.position)
+        let resume = ResumePoint(
+            live: Samples.live, ticket: Samples.ticket, position: Samples.position, token: "77.12.4711")
         try GoldenFile(name: "login-params").check([
             ("least", LoginParams(token: "t.o.ken")),
             (

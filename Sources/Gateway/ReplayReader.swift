@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import CoreKit
+internal import GatewayCore
+internal import KafkaClient
+internal import Observability
+internal import PlazaModel
+internal import ServiceShell
+
+/// The thread that reads the past for all shards.
+///
+/// It reads what clients have missed that come back after memory let go of it, and messages of before for newcomers. One
+/// consumer, a few partitions at once, each read by one pass for all who ask.
+final class ReplayReader: ReplaySource {
+    private let gateway: Gateway
+    private let log: Log
+    private let loop: ReadLoop
+    private let queue = Locked(ReplayQueue())
+    private let held = ReplayStock.Sum()
+    private let records: Counter
+
+    private static let batch = 2000
+    /// How long a poll waits at most while somebody waits.
+    private static let busyMilliseconds = 20
+    private static let idleMilliseconds = 500
+
+    init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode, registry: MetricsRegistry) {
+        self.gateway = gateway
+        self.log = gateway.log
+        var settings = kafka
+        // A pass ends soon; what is fetched beyond its end is fetched in vain.
+        settings.overrides["queued.max.messages.kbytes"] = "4096"
+        settings.overrides["queued.min.messages"] = "5000"
+        self.loop = ReadLoop(settings, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
+        self.records = registry.counter(
+            "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
+        registry.observe("gateway_replay_waiting", help: "Questions that wait for the reader of the past.") {
+            [weak self] in Double(self?.queue.withLock { $0.count } ?? 0)
+        }
+        registry.observe("gateway_replay_bytes", help: "Bytes of items that were read again and are not sent yet.") {
+            [held] in Double(held.count)
+        }
+    }
+
+    /// When the thread last came round, by the monotonic clock.
+    var lastTurnAt: Timestamp { self.loop.lastTurnAt }
+
+    func ask(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: Timestamp) -> Bool {
+        let isTaken = self.queue.withLock { $0.add(id, request, partition: partition, until: until) }
+        if isTaken { self.loop.wake() }
+        return isTaken
+    }
+
+    /// Ends `run`, from any thread.
+    func stop() { self.loop.stop() }
+
+    /// Reads until `stop`.
+    func run() {
+        self.loop.run { (consumer) throws(KafkaError) in
+            var passes: [Int: ReplaySweep] = [:]
+            do throws(KafkaError) {
+                try self.read(consumer, &passes)
+            } catch {
+                // Another consumer begins them anew, if there is time.
+                for (partition, pass) in passes {
+                    self.queue.withLock { $0.putBack(pass.unanswered, partition: partition) }
+                }
+                throw error
+            }
+        } failed: { error in
+            ReadLoop.tell(error, "the past cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
+        }
+    }
+
+    private func read(_ consumer: KafkaConsumer, _ passes: inout [Int: ReplaySweep]) throws(KafkaError) {
+        _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeoutMilliseconds: 10_000)
+        var records: [IncomingRecord] = []
+        while self.loop.turns() {
+            try self.begin(consumer, &passes)
+            let isIdle = passes.isEmpty && self.queue.withLock { $0.count } == 0
+            records.removeAll(keepingCapacity: true)
+            let outcome = try consumer.poll(
+                max: Self.batch, timeoutMilliseconds: isIdle ? Self.idleMilliseconds : Self.busyMilliseconds,
+                into: &records)
+            self.records.add(records.count)
+            let now = MonotonicClock.now
+            for record in records { Self.take(record, &passes, at: now) }
+            for (place, end) in outcome.ends { passes[Int(place.partition)]?.reachedEnd(at: end) }
+            try self.conclude(consumer, &passes, at: now)
+        }
+    }
+
+    /// Begins passes, as long as few enough run and not too much of what was read waits to be sent.
+    private func begin(_ consumer: KafkaConsumer, _ passes: inout [Int: ReplaySweep]) throws(KafkaError) {
+        while passes.count < ReplayLimits.partitions, self.held.count < ReplayLimits.bytes {
+            let busy = Set(passes.keys)
+            guard var pass = self.queue.withLock({ $0.next(besides: busy) }) else { return }
+            // From here on the questions are kept, whatever fails.
+            passes[pass.partition] = pass
+            let place = Self.place(pass.partition)
+            if pass.isSearch {
+                pass.begins(at: try consumer.watermarks(of: place, timeoutMilliseconds: 1000).low)
+                passes[pass.partition] = pass
+            }
+            if !pass.isOver { try consumer.incrementalAssign([place: pass.bounds.lowerBound]) }
+        }
+    }
+
+    private static func take(_ record: IncomingRecord, _ passes: inout [Int: ReplaySweep], at now: Timestamp) {
+        let partition = Int(record.partition)
+        guard passes[partition]?.isOver == false else { return }
+        let key = record.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
+        let isWanted = key.map { passes[partition]?.wants($0) ?? false } ?? false
+        passes[partition]?.take(isWanted ? FeedRecord(record, at: now) : nil, at: record.offset)
+    }
+
+    /// Ends passes that are over, and tells everybody what came of them.
+    private func conclude(
+        _ consumer: KafkaConsumer, _ passes: inout [Int: ReplaySweep], at now: Timestamp
+    ) throws(KafkaError) {
+        var late = self.queue.withLock { $0.expired(at: now) }
+        for partition in passes.keys.sorted() {
+            late += passes[partition]?.expire(at: now) ?? []
+            guard let pass = passes[partition], pass.isOver else { continue }
+            passes[partition] = nil
+            let end = pass.finish()
+            for group in end.groups {
+                self.gateway.replayed(group.outcomes, stock: ReplayStock(bytes: group.bytes, of: self.held))
+            }
+            self.queue.withLock { $0.putBack(end.again, partition: partition) }
+            if !pass.bounds.isEmpty { try consumer.incrementalUnassign([Self.place(partition)]) }
+        }
+        if !late.isEmpty { self.gateway.replayed(late, stock: nil) }
+    }
+
+    private static func place(_ number: Int) -> TopicPartition {
+        TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(number))
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import CoreKit
+import GatewayCore
+import PlazaModel
+import PlazaWire
+import Testing
+
+@testable import Gateway
+
+/// What those who come back have missed, after memory let go of it.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct ReplayDeliveryTests {
+    private let room = FakeCluster.key("room")
+
+    private func point(_ number: Int64, offset: Int64?, epoch: Int64 = 10) -> ResumePoint {
+        let position = FeedPosition(epoch: epoch, number: number)
+        return ResumePoint(
+            live: "room", ticket: Ticket(101), position: position,
+            token: FeedToken(position, offset: offset).text)
+    }
+
+    private func resumed(_ outcome: Outcome) -> (position: FeedPosition, isReplayed: Bool)? {
+        guard case .success(.resumed(_, let position, let replayed)) = outcome else { return nil }
+        return (position, replayed)
+    }
+
+    /// Logs in and begins to resume, without waiting for the answer.
+    private func begin(_ cluster: FakeCluster, _ point: ResumePoint, user: String = "bob") throws -> (WireClient, Int64)
+    {
+        let client = try WireClient(port: cluster.gateway.port, firstID: 50)
+        let params = LoginParams(token: FakeCluster.Tokens.token(user), session: user, resume: point)
+        return (client, try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self)))
+    }
+
+    @Test func `I7 who was away for longer than memory reaches gets exactly what it missed, by the reader`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...300 {
+            cluster.text(self.room)
+            cluster.text(FakeCluster.key("other"))
+        }
+        #expect(try eve.feed(upTo: 300) == Array(1...300))
+        cluster.forgetItems()
+        for _ in 301...310 { cluster.text(self.room) }
+        let offset = cluster.offset(of: 20, in: self.room)
+        let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(20, offset: offset))
+        #expect(self.resumed(login)?.isReplayed == true)
+        for _ in 311...320 { cluster.text(self.room) }
+        #expect(try bob.feed(upTo: 320) == Array(21...320))
+        #expect(cluster.metric("gateway_replays_total") == 1)
+        #expect(cluster.metric("gateway_replays_refused_total") == 0)
+        #expect(cluster.state.withLock { $0.questions.count } == 1)
+    }
+
+    @Test func `I7 live items wait until the replay is through`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...50 { cluster.text(self.room) }
+        #expect(try eve.feed(upTo: 50) == Array(1...50))
+        cluster.forgetItems()
+        cluster.state.withLock { $0.answersPast = false }
+        let (bob, id) = try self.begin(cluster, self.point(20, offset: cluster.offset(of: 20, in: self.room)))
+        try cluster.asked(1)
+        for _ in 51...60 { cluster.text(self.room) }
+        #expect(try eve.feed(upTo: 60) == Array(51...60))
+        #expect(bob.isQuiet(milliseconds: 50), "neither an answer nor an item")
+        cluster.answerPast()
+        #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
+        for _ in 61...65 { cluster.text(self.room) }
+        #expect(try bob.feed(upTo: 65) == Array(21...65))
+        try cluster.expectBalance(eve)
+    }
+
+    @Test func `I10 a long replay comes as its reader takes it, and the ledger balances`() throws {
+        let cluster = try FakeCluster { settings in
+            settings.shards = 1
+            settings.budget = DeliveryBudget(bytes: 64 << 10)
+            settings.sendBufferBytes = 32 << 10
+        }
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        let text = String(repeating: "x", count: 4000)
+        for _ in 1...400 {
+            cluster.text(self.room, text)
+            _ = try eve.feed()
+        }
+        cluster.forgetItems()
+        let (bob, id) = try self.begin(cluster, self.point(1, offset: cluster.offset(of: 1, in: self.room)))
+        try cluster.asked(1)
+        for _ in 401...450 { cluster.text(self.room, "live") }
+        #expect(try eve.feed(upTo: 450) == Array(401...450))
+        #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
+        #expect(try bob.feed(upTo: 450) == Array(2...450))
+        try cluster.expectBalance(eve)
+    }
+
+    @Test func `a thousand who come back to one live are served by one pass`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...100 { cluster.text(self.room) }
+        #expect(try eve.feed(upTo: 100) == Array(1...100))
+        cluster.forgetItems()
+        cluster.state.withLock { $0.answersPast = false }
+        let offset = cluster.offset(of: 60, in: self.room)
+        let clients = try (0..<40).map { try self.begin(cluster, self.point(60, offset: offset), user: "u\($0)") }
+        try cluster.asked(40)
+        #expect(cluster.answerPast() == 1, "one pass")
+        for (client, id) in clients {
+            #expect(self.resumed(try client.answer(to: id))?.isReplayed == true)
+            #expect(try client.feed(upTo: 100) == Array(61...100))
+        }
+    }
+
+    @Test func `a gateway that has just begun serves those of another's clients`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        for number in Int64(1)...30 { cluster.record(number, in: self.room) }
+        let (bob, login) = try cluster.client(
+            "bob", session: "a", resume: self.point(10, offset: cluster.offset(of: 10, in: self.room)))
+        #expect(self.resumed(login)?.isReplayed == true)
+        #expect(try bob.feed(upTo: 30) == Array(11...30))
+        // The live is quiet since: the next one missed nothing, and nobody has to look.
+        let (eve, second) = try cluster.client(
+            "eve", session: "b", resume: self.point(30, offset: cluster.offset(of: 30, in: self.room)))
+        #expect(self.resumed(second)?.isReplayed == true)
+        cluster.state.withLock { $0.lastNumber[self.room] = 30 }
+        cluster.text(self.room)
+        #expect(try bob.feed() == [31])
+        #expect(try eve.feed() == [31])
+        #expect(cluster.state.withLock { $0.questions.count } == 1)
+    }
+
+    @Test func `what cannot be read again is told, with the reason in the metrics`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...1100 { cluster.text(self.room) }
+        #expect(try eve.feed(upTo: 1100).last == 1100)
+        cluster.forgetItems()
+        let wrong: [(ResumePoint, String)] = [
+            (self.point(500, offset: nil), "unknown"),
+            (self.point(50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),
+            (self.point(500, offset: cluster.offset(of: 700, in: self.room)), "gone"),
+            (self.point(500, offset: 499, epoch: 9), "otherLive"),
+            (
+                ResumePoint(
+                    live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 500),
+                    token: "10.499.498"), "unknown"
+            ),
+        ]
+        for (index, (point, why)) in wrong.enumerated() {
+            let (client, login) = try cluster.client("u\(index)", session: "s", resume: point, firstID: 50)
+            #expect(self.resumed(login)?.isReplayed == false, "\(why)")
+            #expect(self.resumed(login)?.position == FeedPosition(epoch: 10, number: 1100 + Int64(index)))
+            #expect(cluster.refusals(why) > 0, "\(why)")
+            cluster.text(self.room)
+            #expect(try client.feed() == [1101 + Int64(index)])
+        }
+        #expect(cluster.metric("gateway_replays_refused_total") == wrong.count)
+    }
+
+    @Test func `a reader that does not answer keeps nobody for longer than 3 s, and what came meanwhile is not lost`()
+        throws
+    {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...50 { cluster.text(self.room) }
+        #expect(try eve.feed(upTo: 50) == Array(1...50))
+        cluster.forgetItems()
+        cluster.state.withLock { $0.answersPast = false }
+        let (bob, id) = try self.begin(cluster, self.point(20, offset: cluster.offset(of: 20, in: self.room)))
+        try cluster.asked(1)
+        for _ in 51...55 { cluster.text(self.room) }
+        let resumed = self.resumed(try bob.answer(to: id))
+        #expect(resumed?.isReplayed == false)
+        #expect(resumed?.position == FeedPosition(epoch: 10, number: 50))
+        #expect(try bob.feed(upTo: 55) == Array(51...55))
+        cluster.answerPast()
+        cluster.text(self.room)
+        #expect(try bob.feed() == [56], "an answer that comes too late is nobody's")
+        #expect(cluster.refusals("late") == 1)
+        try cluster.expectBalance(eve)
+    }
+
+    @Test func `I6 who is kicked while it waits for the past gets one answer, and nothing of the feed`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...50 { cluster.text(self.room) }
+        #expect(try eve.feed(upTo: 50) == Array(1...50))
+        cluster.forgetItems()
+        cluster.state.withLock { $0.answersPast = false }
+        let (bob, id) = try self.begin(cluster, self.point(20, offset: cluster.offset(of: 20, in: self.room)))
+        try cluster.asked(1)
+        let notice = Notice(
+            to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(500),
+            content: .kickedOut(reason: .byAdmin, by: "anna"))
+        cluster.gateway.received(notice, partition: 1, offset: 7)
+        guard case .failure(let error) = try bob.answer(to: id) else {
+            Issue.record("resumed after the kick")
+            return
+        }
+        #expect(error.code == .staleTicket)
+        cluster.answerPast()
+        cluster.text(self.room)
+        #expect(try eve.feed() == [51])
+        guard case .frame(.notice, _) = try bob.next() else {
+            Issue.record("no notice")
+            return
+        }
+        #expect(bob.isQuiet(milliseconds: 50))
+        #expect(cluster.metric("gateway_members") == 1)
+    }
+
+    @Test func `I1 the end of a live that was missed is replayed, and then the client is out`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let eve = try cluster.viewer("eve", of: "room")
+        for _ in 1...50 { cluster.text(self.room) }
+        _ = try eve.feed(upTo: 50)
+        cluster.forgetItems()
+        cluster.state.withLock { $0.answersPast = false }
+        let (bob, id) = try self.begin(cluster, self.point(20, offset: cluster.offset(of: 20, in: self.room)))
+        try cluster.asked(1)
+        cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
+        #expect(try eve.feed(upTo: 51) == [51])
+        cluster.answerPast()
+        #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
+        #expect(try bob.feed(upTo: 51) == Array(21...51))
+        guard case .failure(let error) = try bob.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}") else {
+            Issue.record("acts after the end")
+            return
+        }
+        #expect(error.code == .notInRoom)
+    }
+}
