@@ -39,7 +39,13 @@ extension DirectoryMachine {
             break
         }
         do throws(ReplyError) {
-            try self.checkClaim(request, in: rows)
+            if try self.returns(request, in: rows) {
+                rows.record(callsKey, caller, .passedOn, at: moment.now)
+                let enter = DirectoryCommand.enter(
+                    live: request.key.live, owner: request.owner.userID, caller: caller)
+                effects.append(.directory(request.input(enter)))
+                return
+            }
             rows[.claim(request.ownerKey)] = .claim(claim: OwnerClaim(live: request.key.live))
             rows.record(callsKey, caller, .passedOn, at: moment.now)
             let open = DirectoryCommand.open(
@@ -51,7 +57,10 @@ extension DirectoryMachine {
         }
     }
 
-    private func checkClaim(_ request: CreateRequest, in rows: DirectoryRows) throws(ReplyError) {
+    /// Checks a create's form, and the owner's claim.
+    ///
+    /// - Returns: whether the owner runs this very live already, and so enters it. An app's server enters nothing.
+    private func returns(_ request: CreateRequest, in rows: DirectoryRows) throws(ReplyError) -> Bool {
         let owner = request.owner
         if request.caller.role == .user, owner.userID != request.caller.userID {
             throw ReplyError(.noPermission, "a user creates lives of its own only")
@@ -62,12 +71,44 @@ extension DirectoryMachine {
         guard UserID(checking: owner.userID.text) != nil, owner.userName.utf8.count <= Limits.userNameBytes,
             owner.avatarURL.utf8.count <= Limits.urlBytes
         else { throw ReplyError(.badParameter, "the owner's id, name or avatar is not valid") }
-        _ = try LiveRules.newInfo(request, at: Timestamp(milliseconds: 0))
-        if case .claim(let claim)? = rows[.claim(request.ownerKey)] {
-            throw claim.live == request.key.live
-                ? ReplyError(.roomExistsAndIsYours, "the owner already runs this live")
-                : ReplyError(.inAnotherRoom, "the owner runs the live \(claim.live)")
+        _ = try LiveRules.newInfo(request, self.policies[request.app], at: Timestamp(milliseconds: 0))
+        try self.checkWords(request.changes, request.app)
+        guard case .claim(let claim)? = rows[.claim(request.ownerKey)] else { return false }
+        guard claim.live == request.key.live else {
+            throw ReplyError(.inAnotherRoom, "the owner runs the live \(claim.live)")
         }
+        guard request.caller.role == .user else {
+            throw ReplyError(.roomExistsAndIsYours, "the owner already runs this live")
+        }
+        return true
+    }
+
+    /// Second step of the owner's return, keyed by the live: it goes on as it is, whatever the create named.
+    ///
+    /// The claim that the first step saw may be of a live that has ended since, and is about to go; nothing here
+    /// depends on it.
+    func enter(
+        _ key: LiveKey, _ owner: UserID, _ caller: Caller, in rows: inout DirectoryRows, at now: Timestamp,
+        into effects: inout [Effect]
+    ) {
+        let callsKey = DirectoryKey.roomCalls(key, caller.request.session)
+        guard case .fresh = rows.verdict(callsKey, caller) else {
+            self.repeatOpen(key, caller, in: rows, into: &effects)
+            return
+        }
+        var outcome = Outcome.failure(
+            error: ReplyError(.createdTooOften, "the last live of this id is just ending", retryAfter: 100))
+        var seen: Seen?
+        if case .room(let room)? = rows[.room(key)], room.ended == nil {
+            if room.info.liveOwner.userID == owner {
+                outcome = .success(result: .live(info: room.info, epoch: room.epoch))
+                seen = Seen(.rooms, key.live, revision: room.revision)
+            } else {
+                outcome = .failure(error: ReplyError(.roomExists, "the live's id is in use"))
+            }
+        }
+        rows.record(callsKey, caller, .answered(outcome: outcome, seen: seen), at: now)
+        effects.append(.reply(Reply(to: caller, app: key.app, outcome, seen: seen)))
     }
 
     /// Second step, keyed by the live: the id is free, and the claim stands.
@@ -89,13 +130,16 @@ extension DirectoryMachine {
         }
         do throws(ReplyError) {
             try self.checkFree(request, in: rows, at: moment.now)
-            let info = try LiveRules.newInfo(request, at: moment.now)
-            let row = RoomRow(info: info, epoch: moment.offset)
+            let info = try LiveRules.newInfo(request, self.policies[request.app], at: moment.now)
+            var row = RoomRow(info: info, epoch: moment.offset)
+            // A live that an app's server makes waits for its owner, and is not dismissed before somebody has come.
+            if info.status == .running { row.emptySince = moment.now }
+            row.dismissAt = self.dismissal(of: row, app: request.app)
             rows[.room(request.key)] = .room(row: row)
             let outcome = Outcome.success(result: .live(info: info, epoch: row.epoch))
             let seen = Seen(.rooms, request.key.live, revision: row.revision)
             rows.record(callsKey, caller, .answered(outcome: outcome, seen: seen), at: moment.now)
-            self.tellOpened(row, request.key, into: &effects)
+            self.tellOpened(row, request.key, by: caller, at: moment.now, into: &effects)
             effects.append(.reply(Reply(to: caller, app: request.app, outcome, seen: seen)))
         } catch {
             rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment.now)
@@ -119,15 +163,22 @@ extension DirectoryMachine {
         }
     }
 
-    private func tellOpened(_ row: RoomRow, _ key: LiveKey, into effects: inout [Effect]) {
+    private func tellOpened(
+        _ row: RoomRow, _ key: LiveKey, by caller: Caller, at now: Timestamp, into effects: inout [Effect]
+    ) {
         let info = row.info
         effects.append(.room(row.record(app: key.app)))
         effects.append(.audience(AudienceInput(key, .opened(epoch: row.epoch, owner: info.liveOwner))))
         effects.append(.barrage(BarrageInput(key, .opened(epoch: row.epoch, owner: info.liveOwner.userID))))
         if info.isMessageDisable || !info.isGiftEnabled { effects.append(.rights(key, info)) }
+        if info.maxMemberCount > 0 { effects.append(.limits(key, info)) }
         effects.append(.seat(SeatInput(key, .opened(epoch: row.epoch, info: info))))
         let opened = ConnectionCommand.opened(live: key.live, owner: info.liveOwner, isVoice: info.isVoice)
         effects.append(.connection(ConnectionInput(app: key.app, opened)))
+        if self.policies[key.app].hasWebhooks {
+            let created = WebhookContent.roomCreated(info: info, by: caller.userID)
+            effects.append(.webhook(WebhookEvent(key, at: now, created)))
+        }
     }
 
     /// Answers a create that opened nothing, by way of the owner's claim; a claim whose live does run stays.

@@ -22,6 +22,9 @@ extension DirectoryMachine {
             case (.roomCalls, .calls(let window)?), (.ownerCalls, .calls(let window)?),
                 (.appCalls, .calls(let window)?):
                 if window.kept.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
+            case (.bans, .sanctions(let list)?), (.mutes, .sanctions(let list)?):
+                broken += self.checkSanctions(list).map { "\(key.text): \($0)" }
+                if !rows.runs(key) { broken.append("\(key.text): without a running live") }
             case (.app, .app(let row)?):
                 if row.settings.words.count > AppLimits.words { broken.append("\(key.text): too many words (I16)") }
                 if row.settings.gifts.reduce(0, { $0 + $1.gifts.count }) > AppLimits.gifts {
@@ -43,6 +46,7 @@ extension DirectoryMachine {
         var broken: [String] = []
         let info = room.info
         if info.liveID != key.live { broken.append("info of another live") }
+        if room.ended != nil, room.dismissAt != nil { broken.append("ended, and to be dismissed (I1)") }
         if (room.ended == nil) != (room.removeAt == nil) { broken.append("ended without an end of its row (I1)") }
         if room.revision < room.epoch { broken.append("revision before its creation") }
         if Set(info.admins).count != info.admins.count { broken.append("an admin twice") }
@@ -60,7 +64,27 @@ extension DirectoryMachine {
     }
 }
 
+extension DirectoryMachine {
+    private func checkSanctions(_ list: SanctionList) -> [String] {
+        var broken: [String] = []
+        let users = list.entries.map(\.user)
+        if users != users.sorted() || Set(users).count != users.count { broken.append("not sorted, or a user twice") }
+        if users.isEmpty { broken.append("empty") }
+        if users.count > SanctionLimits.perLive { broken.append("too many (I16)") }
+        return broken
+    }
+}
+
 extension DirectoryRows {
+    /// Whether the live of a row of bans or mutes runs.
+    fileprivate func runs(_ key: DirectoryKey) -> Bool {
+        guard case .bans(let live) = key, case .room(let room)? = self[.room(live)] else {
+            guard case .mutes(let live) = key, case .room(let room)? = self[.room(live)] else { return false }
+            return room.ended == nil
+        }
+        return room.ended == nil
+    }
+
     fileprivate func runs(_ key: LiveKey, _ owner: UserID) -> Bool {
         guard case .room(let room)? = self[.room(key)] else { return false }
         return room.ended == nil && room.info.liveOwner.userID == owner

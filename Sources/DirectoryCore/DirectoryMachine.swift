@@ -16,6 +16,8 @@ package struct DirectoryMachine: Machine {
     package static let createInterval = Milliseconds.seconds(1)
 
     let policies: Policies
+    /// What the apps have set for themselves, as it is when a batch begins: the word filter is for names and notices too.
+    package var apps = AppTable()
 
     /// A directory under the apps' `policies`.
     package init(policies: Policies) { self.policies = policies }
@@ -31,6 +33,8 @@ package struct DirectoryMachine: Machine {
         case .open(let live, let changes, let owner, let caller):
             let request = CreateRequest(key: LiveKey(app, live), changes: changes, owner: owner, caller: caller)
             self.open(request, in: &rows, at: moment, into: &effects)
+        case .enter(let live, let owner, let caller):
+            self.enter(LiveKey(app, live), owner, caller, in: &rows, at: moment.now, into: &effects)
         case .repeatOpen(let live, let caller):
             self.repeatOpen(LiveKey(app, live), caller, in: rows, into: &effects)
         case .release(let owner, let live, let thenReply):
@@ -39,6 +43,14 @@ package struct DirectoryMachine: Machine {
             self.closed(LiveKey(app, live), epoch, in: &rows)
         case .occupancy(let live, let owner, let isEmpty):
             self.occupied(LiveKey(app, live), owner, isEmpty: isEmpty, in: &rows, at: moment, into: &effects)
+        case .profile(let live, let user):
+            self.renamed(LiveKey(app, live), user, in: &rows, at: moment, into: &effects)
+        case .bans(let live, let offset, let count, let caller):
+            let call = RoomCall(key: LiveKey(app, live), command: input.command, caller: caller)
+            self.list(call, .bans(call.key), offset: offset, count: count, in: rows, into: &effects)
+        case .mutes(let live, let offset, let count, let caller):
+            let call = RoomCall(key: LiveKey(app, live), command: input.command, caller: caller)
+            self.list(call, .mutes(call.key), offset: offset, count: count, in: rows, into: &effects)
         case .floor(let live, let user, let ticket):
             self.raiseFloor(LiveKey(app, live), user, ticket, in: &rows)
         case .appSettings(let change, let caller):
@@ -46,7 +58,8 @@ package struct DirectoryMachine: Machine {
         case .updateInfo(let live, _, let caller), .setMetadata(let live, _, let caller),
             .deleteMetadata(let live, _, let caller), .setAdmin(let live, _, let caller),
             .setAdminVouched(let live, _, let caller), .revokeAdmin(let live, _, let caller),
-            .kick(let live, _, let caller), .end(let live, let caller):
+            .kick(let live, _, let caller), .ban(let live, _, _, _, let caller), .unban(let live, _, let caller),
+            .mute(let live, _, _, let caller), .end(let live, let caller):
             let call = RoomCall(key: LiveKey(app, live), command: input.command, caller: caller)
             self.decide(call, in: &rows, at: moment, into: &effects)
         }
@@ -56,9 +69,8 @@ package struct DirectoryMachine: Machine {
         _ key: DirectoryKey, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
     ) {
         switch key {
-        case .room(let live):
-            rows[key] = nil
-            effects.append(.roomGone(live))
+        case .room(let live): self.roomDue(live, in: &rows, at: moment, into: &effects)
+        case .bans, .mutes: self.sanctionsDue(key, in: &rows, at: moment.now, into: &effects)
         case .roomCalls, .ownerCalls, .appCalls:
             rows[key] = nil
         case .claim, .app:

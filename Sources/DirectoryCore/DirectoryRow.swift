@@ -12,6 +12,10 @@ package enum DirectoryKey: RowKey {
     case roomCalls(LiveKey, SessionID)
     /// What became of a session's creates for an owner.
     case ownerCalls(UserKey, SessionID)
+    /// Who may not enter a live.
+    case bans(LiveKey)
+    /// Who may not write in a live.
+    case mutes(LiveKey)
     /// What an app has set for itself.
     case app(AppID)
     /// What became of a session's changes of the settings.
@@ -23,6 +27,8 @@ package enum DirectoryKey: RowKey {
         case .claim(let key): "claim/\(key.text)"
         case .roomCalls(let key, let session): "roomCalls/\(key.text)/\(session.text)"
         case .ownerCalls(let key, let session): "ownerCalls/\(key.text)/\(session.text)"
+        case .bans(let key): "bans/\(key.text)"
+        case .mutes(let key): "mutes/\(key.text)"
         case .app(let app): "app/\(app.text)"
         case .appCalls(let app, let session): "appCalls/\(app.text)/\(session.text)"
         }
@@ -35,16 +41,18 @@ package enum DirectoryKey: RowKey {
         case ("claim", 3): self = .claim(UserKey(AppID(parts[1]), UserID(parts[2])))
         case ("roomCalls", 4): self = .roomCalls(LiveKey(AppID(parts[1]), LiveID(parts[2])), SessionID(parts[3]))
         case ("ownerCalls", 4): self = .ownerCalls(UserKey(AppID(parts[1]), UserID(parts[2])), SessionID(parts[3]))
+        case ("bans", 3): self = .bans(LiveKey(AppID(parts[1]), LiveID(parts[2])))
+        case ("mutes", 3): self = .mutes(LiveKey(AppID(parts[1]), LiveID(parts[2])))
         case ("app", 2): self = .app(AppID(parts[1]))
         case ("appCalls", 3): self = .appCalls(AppID(parts[1]), SessionID(parts[2]))
         default: return nil
         }
     }
 
-    /// Rooms, claims, calls, apps; within each by name.
+    /// Rooms, claims, calls, apps, bans, mutes; within each by name.
     package static func < (a: DirectoryKey, b: DirectoryKey) -> Bool {
         switch (a, b) {
-        case (.room(let a), .room(let b)): a < b
+        case (.room(let a), .room(let b)), (.bans(let a), .bans(let b)), (.mutes(let a), .mutes(let b)): a < b
         case (.claim(let a), .claim(let b)): a < b
         case (.roomCalls(let a, let s), .roomCalls(let b, let t)): a != b ? a < b : s < t
         case (.ownerCalls(let a, let s), .ownerCalls(let b, let t)): a != b ? a < b : s < t
@@ -62,6 +70,8 @@ package enum DirectoryKey: RowKey {
         case .ownerCalls: 3
         case .app: 4
         case .appCalls: 5
+        case .bans: 6
+        case .mutes: 7
         }
     }
 }
@@ -72,10 +82,12 @@ package enum DirectoryRow: JournalRow, Codable {
     case claim(claim: OwnerClaim)
     case calls(window: OutcomeWindow)
     case app(row: AppRow)
+    case sanctions(list: SanctionList)
 
     package var due: Timestamp? {
         switch self {
-        case .room(let row): row.removeAt
+        case .room(let row): row.removeAt ?? row.dismissAt
+        case .sanctions(let list): list.nextEnd
         case .claim, .app: nil
         case .calls(let window): window.due
         }
@@ -98,6 +110,12 @@ package struct RoomRow: Hashable, Sendable, Codable {
     package var isClosing: Bool?
     /// When the ended live's row goes.
     package var removeAt: Timestamp?
+    /// Since when nobody is in it; nil: somebody is, or nobody has ever been in a live that an app's server made.
+    package var emptySince: Timestamp?
+    /// Where the owner went, and when; nil: it is here, or has never been.
+    package var ownerGone: OwnerGone?
+    /// When the live ends by itself, if nothing changes (reference 3.4).
+    package var dismissAt: Timestamp?
     /// The lowest tickets of users who were kicked (I6).
     package var floors: Floors
 
@@ -107,6 +125,12 @@ package struct RoomRow: Hashable, Sendable, Codable {
         self.epoch = epoch
         self.revision = epoch
         self.floors = Floors()
+    }
+
+    /// Where an owner went.
+    package struct OwnerGone: Hashable, Sendable, Codable {
+        package var isOffline: Bool
+        package var since: Timestamp
     }
 
     /// The live's record in the topic `rooms`.

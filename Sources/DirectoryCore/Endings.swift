@@ -10,14 +10,20 @@ extension DirectoryMachine {
     ///   - key: the live.
     ///   - room: its row, which runs.
     ///   - caller: whose call it is; nil: a rule of the app ends it.
+    ///   - rows: the partition's rows; bans and mutes go with the live.
     ///   - now: the time.
     /// - Returns: what is told. The owner's claim goes in the same transaction, so a create that follows the answer
     ///   finds it gone.
-    func end(_ key: LiveKey, _ room: inout RoomRow, for caller: Caller?, at now: Timestamp) -> [Effect] {
+    func end(
+        _ key: LiveKey, _ room: inout RoomRow, for caller: Caller?, in rows: inout DirectoryRows, at now: Timestamp
+    ) -> [Effect] {
         let reason: LiveEndReason = caller?.role == .user ? .endedByHost : .endedByServer
         room.ended = reason
         room.isClosing = true
         room.removeAt = now + Self.endedLifetime
+        room.dismissAt = nil
+        rows[.bans(key)] = nil
+        rows[.mutes(key)] = nil
         let ending = Ending(
             reason: reason, caller: caller, epoch: room.epoch, createdAt: room.info.createTime, endedAt: now)
         let release = DirectoryCommand.release(owner: room.info.liveOwner.userID, live: key.live, thenReply: nil)

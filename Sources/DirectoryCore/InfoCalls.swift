@@ -6,16 +6,12 @@ extension DirectoryMachine {
     func updateInfo(_ changes: LiveChanges, _ key: LiveKey, _ room: inout RoomRow) throws(ReplyError) -> RoomAnswer {
         let before = room.info
         var info = before
-        try LiveRules.apply(changes, to: &info)
+        try LiveRules.apply(changes, to: &info, self.policies[key.app])
+        try self.checkWords(changes, key.app)
         room.info = info
         let result = CallResult.live(info: info, epoch: room.epoch)
         guard info != before else { return .done(result, told: []) }
-        var told = [Effect.barrage(BarrageInput(key, .tell(content: .infoChanged(info: info))))]
-        if info.isMessageDisable != before.isMessageDisable || info.isGiftEnabled != before.isGiftEnabled {
-            told.append(.rights(key, info))
-        }
-        told.append(.seat(SeatInput(key, .infoChanged(info: info))))
-        return .done(result, told: told)
+        return .done(result, told: self.told(.infoChanged(info: info), before, info, key))
     }
 
     func setMetadata(
@@ -34,13 +30,35 @@ extension DirectoryMachine {
         let content = FeedContent.metadataChanged(set: [:], removed: removed)
         return .done(.done, told: [.barrage(BarrageInput(key, .tell(content: content)))])
     }
+
+    /// What follows from a change of a live's info: the viewers hear, and each machine what it needs to know of it.
+    func told(_ content: FeedContent, _ before: LiveInfo, _ info: LiveInfo, _ key: LiveKey) -> [Effect] {
+        var told = [Effect.barrage(BarrageInput(key, .tell(content: content)))]
+        let hasNewAdmins = info.admins != before.admins
+        if hasNewAdmins || info.isMessageDisable != before.isMessageDisable
+            || info.isGiftEnabled != before.isGiftEnabled
+        {
+            told.append(.rights(key, info))
+        }
+        if hasNewAdmins || info.maxMemberCount != before.maxMemberCount { told.append(.limits(key, info)) }
+        told.append(.seat(SeatInput(key, .infoChanged(info: info))))
+        if hasNewAdmins {
+            told.append(.connection(ConnectionInput(app: key.app, .rights(live: key.live, admins: info.admins))))
+        }
+        return told
+    }
 }
 
 extension Effect {
-    /// Tells the fan-out whether the room is muted, who may speak all the same, and whether gifts are on.
+    /// Tells the fan-out who may speak while the room is muted, and whether gifts may be sent.
     static func rights(_ key: LiveKey, _ info: LiveInfo) -> Effect {
         let rights = BarrageCommand.rights(
             isMessageDisable: info.isMessageDisable, admins: info.admins, isGiftEnabled: info.isGiftEnabled)
         return .barrage(BarrageInput(key, rights))
+    }
+
+    /// Tells presence who is shown as admin, and how many the live takes.
+    static func limits(_ key: LiveKey, _ info: LiveInfo) -> Effect {
+        .audience(AudienceInput(key, .rights(admins: info.admins, maxMembers: info.maxMemberCount)))
     }
 }

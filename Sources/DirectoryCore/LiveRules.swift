@@ -5,22 +5,28 @@ import PlazaModel
 /// What a live's fields may hold (reference 3.2 and 9).
 enum LiveRules {
     /// The info of a new live: the fields that the request names, and defaults.
-    static func newInfo(_ request: CreateRequest, at now: Timestamp) throws(ReplyError) -> LiveInfo {
+    static func newInfo(
+        _ request: CreateRequest, _ policy: AppPolicy, at now: Timestamp
+    ) throws(ReplyError) -> LiveInfo {
         var info = LiveInfo(liveID: request.key.live, liveOwner: request.owner, createTime: now)
+        if request.caller.role == .server {
+            info.status = .scheduled
+            info.seatMode = policy.seatModeOfServer
+        }
         // A new live may be of either kind; a running one keeps its kind.
-        info.seatTemplate = request.changes.seatTemplate ?? info.seatTemplate
-        try self.apply(request.changes, to: &info)
+        info.seatTemplate = SeatTemplate.resolved(request.changes.seatTemplate ?? info.seatTemplate).id
+        try self.apply(request.changes, to: &info, policy)
         if info.liveName.isEmpty { info.liveName = info.liveID.text }
         return info
     }
 
     /// Sets the named fields.
     ///
-    /// - Throws: `badRoomName` or `badParameter`; then `info` is not to be used.
-    static func apply(_ changes: LiveChanges, to info: inout LiveInfo) throws(ReplyError) {
+    /// - Throws: `badRoomName`, `tooManyTags`, `wrongRoomKind` or `badParameter`; then `info` is not to be used.
+    static func apply(_ changes: LiveChanges, to info: inout LiveInfo, _ policy: AppPolicy) throws(ReplyError) {
         if let name = changes.liveName {
             guard name.utf8.count <= Limits.liveNameBytes else {
-                throw ReplyError(.badRoomName, "a live's name has at most \(Limits.liveNameBytes) bytes")
+                throw ReplyError(.badRoomName, "liveName has at most \(Limits.liveNameBytes) bytes")
             }
             info.liveName = name.isEmpty ? info.liveID.text : name
         }
@@ -38,48 +44,47 @@ enum LiveRules {
         }
         if let categories = changes.categoryList {
             guard categories.count <= Limits.categories else {
-                throw ReplyError(.badParameter, "a live has at most \(Limits.categories) categories")
+                throw ReplyError(
+                    .tooManyTags, "categoryList has \(categories.count) numbers; \(Limits.categories) at most")
             }
             info.categoryList = categories
+        }
+        if let count = changes.maxMemberCount {
+            guard (0...policy.maxAudience).contains(count) else {
+                throw ReplyError(.badParameter, "maxMemberCount is \(count); 0 to \(policy.maxAudience) are possible")
+            }
+            info.maxMemberCount = count
         }
         info.isMessageDisable = changes.isMessageDisable ?? info.isMessageDisable
         info.isPublicVisible = changes.isPublicVisible ?? info.isPublicVisible
         info.seatMode = changes.seatMode ?? info.seatMode
         info.activityStatus = changes.activityStatus ?? info.activityStatus
         info.isGiftEnabled = changes.isGiftEnabled ?? info.isGiftEnabled
-        info.maxMemberCount = changes.maxMemberCount ?? info.maxMemberCount
         try self.applySeats(changes, to: &info)
     }
 
     /// Seats: a video template fixes their number and keeps the owner on one; a voice live chooses both.
     private static func applySeats(_ changes: LiveChanges, to info: inout LiveInfo) throws(ReplyError) {
-        let template = changes.seatTemplate ?? info.seatTemplate
-        guard (1...999).contains(template) else {
-            throw ReplyError(.badParameter, "a seat template is 1 to 199 for voice, 200 to 999 for video")
+        let named = changes.seatTemplate ?? info.seatTemplate
+        guard Limits.templates.contains(named) else {
+            throw ReplyError(.badParameter, "seatTemplate is \(named); 1 to 199 are for voice, 200 to 999 for video")
         }
         let wasVoice = info.isVoice
-        info.seatTemplate = template
+        // An unknown one is 600 (reference 9).
+        let template = SeatTemplate.resolved(named)
+        info.seatTemplate = template.id
         guard info.isVoice == wasVoice else {
-            throw ReplyError(.badParameter, "a live stays voice or video as it was created")
+            throw ReplyError(
+                .wrongRoomKind, "a live stays voice (templates 1 to 199) or video (200 to 999) as it was created")
         }
-        let count = changes.maxSeatCount ?? info.maxSeatCount
-        guard (1...Limits.seatCount).contains(count) else {
-            throw ReplyError(.badParameter, "a live has 1 to \(Limits.seatCount) seats")
+        if let count = changes.maxSeatCount, !template.fixesSeatCount, !template.seats.contains(count) {
+            throw ReplyError(
+                .badParameter,
+                "maxSeatCount is \(count); template \(template.id) takes \(template.seats.lowerBound) to "
+                    + "\(template.seats.upperBound)")
         }
-        info.maxSeatCount = info.isVoice ? count : self.videoSeats(of: template)
+        info.maxSeatCount = template.seatCount(wanted: changes.maxSeatCount ?? info.maxSeatCount)
         info.keepOwnerOnSeat = info.isVoice ? changes.keepOwnerOnSeat ?? info.keepOwnerOnSeat : true
-    }
-
-    /// How many seats a video template has (reference 9); an unknown one is laid out as 600.
-    private static func videoSeats(of template: Int) -> Int {
-        switch template {
-        case 200: 4
-        case 201, 604: 10
-        case 400: 2
-        case 601, 801: 7
-        case 802: 12
-        default: 9
-        }
     }
 
     private static func check(_ text: String, _ field: String, _ limit: Int) throws(ReplyError) {

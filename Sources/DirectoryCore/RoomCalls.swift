@@ -58,7 +58,7 @@ extension DirectoryMachine {
         let before = room
         do throws(ReplyError) {
             try RoomRights.check(call, room)
-            let answer = try self.answer(call, &room, at: moment)
+            let answer = try self.answer(call, &room, in: &rows, at: moment)
             if room != before {
                 room.revision = moment.offset
                 rows[.room(key)] = .room(row: room)
@@ -88,7 +88,7 @@ extension DirectoryMachine {
     }
 
     private func answer(
-        _ call: RoomCall, _ room: inout RoomRow, at moment: Moment
+        _ call: RoomCall, _ room: inout RoomRow, in rows: inout DirectoryRows, at moment: Moment
     ) throws(ReplyError) -> RoomAnswer {
         switch call.command {
         case .updateInfo(_, let changes, _): try self.updateInfo(changes, call.key, &room)
@@ -98,13 +98,16 @@ extension DirectoryMachine {
         case .setAdminVouched(_, let user, _): try self.setAdminVouched(user, call.key, &room)
         case .revokeAdmin(_, let user, _): self.revokeAdmin(user, call.key, &room)
         case .kick(_, let user, let caller): self.kick(user, caller, call.key)
-        case .end(_, let caller): self.end(caller, call.key, &room, at: moment.now)
-        case .create, .open, .repeatOpen, .release, .closed, .occupancy, .floor, .appSettings:
+        case .ban(_, let users, let duration, let reason, let caller):
+            try self.ban(users, duration, reason, caller, call.key, in: &rows, at: moment.now)
+        case .unban(_, let users, _): try self.unban(users, call.key, in: &rows)
+        case .mute(_, let users, let duration, let caller):
+            try self.mute(users, duration, caller, call.key, in: &rows, at: moment.now)
+        case .end(_, let caller):
+            .passedOn(told: self.end(call.key, &room, for: caller, in: &rows, at: moment.now))
+        case .create, .open, .enter, .repeatOpen, .release, .closed, .occupancy, .profile, .bans, .mutes, .floor,
+            .appSettings:
             throw ReplyError(.internalError, "not a call about a live")
         }
-    }
-
-    private func end(_ caller: Caller, _ key: LiveKey, _ room: inout RoomRow, at now: Timestamp) -> RoomAnswer {
-        .passedOn(told: self.end(key, &room, for: caller, at: now))
     }
 }

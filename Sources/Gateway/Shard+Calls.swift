@@ -49,7 +49,7 @@ extension Shard {
         let caller = Caller(
             user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
             replyTo: self.gateway.settings.id, ticket: client.core.ticket)
-        let parsed = try CallParser(app: client.app, caller: caller).parse(frame)
+        let parsed = try CallParser(app: client.app, caller: caller, in: client.core.live).parse(frame)
         switch parsed {
         case .join where client.role == .server: throw Self.serverJoins
         case .join(let live, let effect): try self.forward(effect, frame, .join(live), nil, client)

@@ -45,9 +45,11 @@ extension DirectoryInput {
         switch self.command {
         case .create(_, _, let owner, _): UserKey(self.app, owner.userID).text
         case .release(let owner, _, _): UserKey(self.app, owner).text
-        case .open(let live, _, _, _), .repeatOpen(let live, _), .updateInfo(let live, _, _),
+        case .open(let live, _, _, _), .enter(let live, _, _), .repeatOpen(let live, _), .updateInfo(let live, _, _),
             .setMetadata(let live, _, _), .deleteMetadata(let live, _, _), .setAdmin(let live, _, _),
-            .setAdminVouched(let live, _, _), .revokeAdmin(let live, _, _), .kick(let live, _, _), .end(let live, _),
+            .setAdminVouched(let live, _, _), .revokeAdmin(let live, _, _), .kick(let live, _, _),
+            .ban(let live, _, _, _, _), .unban(let live, _, _), .bans(let live, _, _, _), .mute(let live, _, _, _),
+            .mutes(let live, _, _, _), .profile(let live, _), .end(let live, _),
             .closed(let live, _), .occupancy(let live, _, _), .floor(let live, _, _):
             LiveKey(self.app, live).text
         case .appSettings: self.app.text

@@ -20,6 +20,8 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
     /// Second step, keyed by the live: the owner's claim stands.
     case open(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
+    /// Second step of a create by the owner who runs this live already: it enters, and nothing is opened (reference 3.1).
+    case enter(live: LiveID, owner: UserID, caller: Caller)
     /// Second step of a create that was sent again: the answer that `open` gave is given again; it opens nothing.
     case repeatOpen(live: LiveID, caller: Caller)
     /// Keyed by the owner: the live ended, or was refused in the second step; then the caller is answered.
@@ -32,11 +34,22 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case setAdminVouched(live: LiveID, user: UserID, caller: Caller)
     case revokeAdmin(live: LiveID, user: UserID, caller: Caller)
     case kick(live: LiveID, user: UserID, caller: Caller)
+    /// Puts users out, here or not, and keeps them out for so many seconds; -1: for good.
+    case ban(live: LiveID, users: [UserID], durationSeconds: Int64, reason: String, caller: Caller)
+    case unban(live: LiveID, users: [UserID], caller: Caller)
+    /// Answers with a page of the bans.
+    case bans(live: LiveID, offset: Int, count: Int, caller: Caller)
+    /// Lets users write nothing for so many seconds; -1: for good, 0: they may write again.
+    case mute(live: LiveID, users: [UserID], durationSeconds: Int64, caller: Caller)
+    /// Answers with a page of the mutes.
+    case mutes(live: LiveID, offset: Int, count: Int, caller: Caller)
     case end(live: LiveID, caller: Caller)
     /// The fan-out: the end of the live has passed all machines, so its name is free.
     case closed(live: LiveID, epoch: Int64)
     /// Presence: where the owner is, and whether nobody is in the live, the owner neither; on each change.
     case occupancy(live: LiveID, owner: OwnerPresence, isEmpty: Bool)
+    /// Presence: the live's owner has another name or picture.
+    case profile(live: LiveID, user: UserInfo)
     /// Presence tells the user's floor: the user's calls with a ticket below it are refused.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
     /// Keyed by the app alone; by an app's server only.

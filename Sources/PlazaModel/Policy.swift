@@ -139,6 +139,8 @@ package enum Limits {
     package static let requestTimeoutSeconds: ClosedRange<Int64> = 1...1800
     package static let defaultRequestTimeoutSeconds: Int64 = 10
     package static let seatCount = 50
+    /// The numbers that a seat template may have (reference 9).
+    package static let templates: ClosedRange<Int> = 1...999
     /// Floors that a machine keeps for one live; the oldest go first.
     package static let floorsPerLive = 1000
     /// Users banned from one live at a time.

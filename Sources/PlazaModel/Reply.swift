@@ -13,6 +13,8 @@ package enum CallResult: Hashable, Sendable, Codable {
     case sent(position: FeedPosition)
     /// A live's figures, so far or at its end.
     case statistics(statistics: LiveStatistics)
+    /// A page of a live's bans or mutes.
+    case sanctions(page: SanctionPage)
     /// A code for each live that was asked (reference 8, TUIConnectionCode; reference 10, TUIBattleCode).
     case coHost(codes: [LiveCode])
     case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])

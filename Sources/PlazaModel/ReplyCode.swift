@@ -47,9 +47,11 @@ extension ReplyCode {
     package static let notMember = ReplyCode(100005)
     package static let noPermission = ReplyCode(100006)
     package static let roomFull = ReplyCode(100008)
+    package static let tooManyTags = ReplyCode(100009)
     package static let roomExistsAndIsYours = ReplyCode(100010)
     package static let createdTooOften = ReplyCode(100012)
     package static let overLimit = ReplyCode(100013)
+    package static let wrongRoomKind = ReplyCode(100015)
     package static let banned = ReplyCode(100016)
     package static let muted = ReplyCode(100017)
     package static let tooManyAdmins = ReplyCode(100020)
@@ -129,8 +131,8 @@ extension ReplyCode {
         60107: "staleTicket", 60108: "signedInElsewhere", 70001: "tokenExpired", 70003: "tokenInvalid",
         100001: "internalError",
         100002: "badParameter", 100003: "roomExists", 100004: "noSuchRoom", 100005: "notMember",
-        100006: "noPermission", 100008: "roomFull", 100010: "roomExistsAndIsYours", 100012: "createdTooOften",
-        100013: "overLimit", 100016: "banned", 100017: "muted", 100020: "tooManyAdmins", 100026: "sensitiveWords",
+        100006: "noPermission", 100008: "roomFull", 100009: "tooManyTags", 100010: "roomExistsAndIsYours", 100012: "createdTooOften",
+        100013: "overLimit", 100015: "wrongRoomKind", 100016: "banned", 100017: "muted", 100020: "tooManyAdmins", 100026: "sensitiveWords",
         100102: "requestConflict", 100200: "seatLocked", 100201: "seatOccupied", 100203: "alreadySeated",
         100205: "allSeatsTaken", 100206: "notOnSeat", 100210: "userAlreadyOnSeat", 100211: "roomHasNoSeats",
         100400: "noSuchConnection", 100401: "alreadyConnected", 100402: "connectionPending",

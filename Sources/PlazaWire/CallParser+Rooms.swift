@@ -54,6 +54,9 @@ extension CallParser {
             let params = try frame.params(CreateParams.self)
             let changes = try frame.params(LiveChanges.self)
             let live = try self.key(params.live).live
+            if let room = self.room, room != live {
+                throw ReplyError(.inAnotherRoom, "leave \(room) before you create another live")
+            }
             var owner = self.caller.user
             if let name = params.owner, self.caller.role == .server || name != owner.userID.text {
                 // That a user names somebody else is for the directory to refuse.
@@ -67,17 +70,17 @@ extension CallParser {
         case "update":
             let live = try self.key(frame.params(LiveParams.self).live).live
             let changes = try frame.params(LiveChanges.self)
-            return self.directory(.updateInfo(live: live, changes: changes, caller: self.caller))
+            return self.directory(.updateInfo(live: live, changes: changes, caller: self.caller(in: live)))
         case "end":
             let live = try self.key(frame.params(LiveParams.self).live).live
-            return self.directory(.end(live: live, caller: self.caller))
+            return self.directory(.end(live: live, caller: self.caller(in: live)))
         case "join":
             let key = try self.key(frame.params(LiveParams.self).live)
             return .join(key.live, .audience(AudienceInput(key, .join(caller: self.caller))))
         case "leave":
             let key = try self.key(frame.params(LiveParams.self).live)
             return .leave(key.live, .audience(AudienceInput(key, .leave(caller: self.caller))))
-        default: throw Self.unknown(frame.method)
+        default: return try self.sanction(frame, name)
         }
     }
 
@@ -89,13 +92,13 @@ extension CallParser {
         case "set":
             let params = try frame.params(MetadataParams.self)
             let live = try self.key(params.live).live
-            return self.directory(.setMetadata(live: live, values: params.metadata, caller: self.caller))
+            return self.directory(.setMetadata(live: live, values: params.metadata, caller: self.caller(in: live)))
         case "delete":
             let params = try frame.params(LiveParams.self)
             let live = try self.key(params.live).live
             guard let keys = params.keys else { throw ReplyError(.badParameter, "params.keys is missing") }
             guard !keys.isEmpty else { throw ReplyError(.badParameter, "keys names none; name at least one") }
-            return self.directory(.deleteMetadata(live: live, keys: keys, caller: self.caller))
+            return self.directory(.deleteMetadata(live: live, keys: keys, caller: self.caller(in: live)))
         default: throw Self.unknown(frame.method)
         }
     }
@@ -103,8 +106,8 @@ extension CallParser {
     func admin(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         let (live, user) = try self.liveAndUser(frame)
         switch name {
-        case "set": return self.directory(.setAdmin(live: live, user: user, caller: self.caller))
-        case "revoke": return self.directory(.revokeAdmin(live: live, user: user, caller: self.caller))
+        case "set": return self.directory(.setAdmin(live: live, user: user, caller: self.caller(in: live)))
+        case "revoke": return self.directory(.revokeAdmin(live: live, user: user, caller: self.caller(in: live)))
         default: throw Self.unknown(frame.method)
         }
     }
@@ -123,7 +126,7 @@ extension CallParser {
         case "count": return .count(try self.key(frame.params(LiveParams.self).live).live)
         case "kick":
             let (live, user) = try self.liveAndUser(frame)
-            return self.directory(.kick(live: live, user: user, caller: self.caller))
+            return self.directory(.kick(live: live, user: user, caller: self.caller(in: live)))
         default: throw Self.unknown(frame.method)
         }
     }
@@ -146,7 +149,7 @@ extension CallParser {
     /// An app's server is in no room and acts in all of them.
     func room(_ live: LiveID) -> LiveID? { self.caller.role == .server ? nil : live }
 
-    private func directory(_ command: DirectoryCommand) -> ParsedCall {
+    func directory(_ command: DirectoryCommand) -> ParsedCall {
         .forward(.directory(DirectoryInput(app: self.app, command)), inRoom: nil)
     }
 

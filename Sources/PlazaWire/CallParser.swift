@@ -29,10 +29,14 @@ package struct CallParser: Sendable {
     package let app: AppID
     /// The caller with its session, request id and ticket.
     package let caller: Caller
+    /// The live that the caller is in: what its ticket is for.
+    package let room: LiveID?
 
-    package init(app: AppID, caller: Caller) {
+    /// A parser of one caller's calls.
+    package init(app: AppID, caller: Caller, in room: LiveID? = nil) {
         self.app = app
         self.caller = caller
+        self.room = room
     }
 
     /// Reads one call.
@@ -68,7 +72,7 @@ package struct CallParser: Sendable {
     }
 
     /// Every method that a machine or a gateway's memory answers; looked up before parameters are read.
-    package static let methods: Set<String> = Self.roomMethods.union(Self.appMethods)
+    package static let methods: Set<String> = Self.roomMethods.union(Self.appMethods).union(Self.sanctionMethods)
 
     private static let roomMethods: Set<String> = [
         "live.list", "live.get", "live.create", "live.update", "live.end", "live.join", "live.leave", "metadata.get",
@@ -81,6 +85,13 @@ package struct CallParser: Sendable {
         "battle.request", "battle.cancel", "battle.accept", "battle.reject", "battle.exit", "battle.score",
         "self.update",
     ]
+
+    /// The caller as `live` sees it: a ticket of another live is none.
+    func caller(in live: LiveID) -> Caller {
+        var caller = self.caller
+        if self.room != live { caller.ticket = nil }
+        return caller
+    }
 
     static func unknown(_ method: String) -> ReplyError {
         ReplyError(.unknownMethod, "there is no method \"\(String(method.prefix(64)))\"")

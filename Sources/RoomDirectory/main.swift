@@ -10,10 +10,11 @@ exit(
         settings: { _ in },
         build: { host, _ in
             let machine = DirectoryMachine(policies: host.settings.policies)
+            let apps = host.appTable()
             let spec = MachineSpec(
-                name: "directory", inbox: .directoryInbox, state: .directoryState, facts: [.rooms, .apps]
+                name: "directory", inbox: .directoryInbox, state: .directoryState, facts: [.rooms, .apps], apps: apps
             ) {
-                MachineProcessor(machine, $0)
+                MachineProcessor(machine, $0, refresh: { $0.apps = apps.snapshot })
             }
-            return [host.shell(spec)]
+            return [apps, host.shell(spec)]
         }))

@@ -43,7 +43,101 @@ import Testing
     @Test func `I1 an owner runs one live at a time`() {
         var directory = DirectoryHarness.running()
         #expect(codes(directory.settle(self.create(user("alice", 2), "other"))) == [.inAnotherRoom])
-        #expect(codes(directory.settle(self.create(user("alice", 3), live))) == [.roomExistsAndIsYours])
+        // An app's server does not enter for her.
+        #expect(codes(directory.settle(self.create(server(1), live, owner: alice))) == [.roomExistsAndIsYours])
+        directory.expectSound()
+    }
+
+    @Test func `an owner that creates the live it runs enters it as it is, also on another device`() throws {
+        var directory = DirectoryHarness.running(LiveChanges(notice: "first"))
+        let before = try #require(directory.room)
+        var phone = user("alice", 1)
+        phone.request.session = "s-phone"
+        let effects = directory.settle(self.create(phone, live, LiveChanges(notice: "second")))
+        #expect(
+            effects == [
+                .success(
+                    .live(info: before.info, epoch: before.epoch), to: phone, app: app,
+                    seen: Seen(.rooms, live, revision: before.revision))
+            ])
+        #expect(directory.room == before)
+        #expect(directory.settle(self.create(phone, live, LiveChanges(notice: "second"))) == effects, "sent again")
+        directory.expectSound()
+    }
+
+    @Test func `a return that meets the live's end opens nothing and leaves no claim`() {
+        var directory = DirectoryHarness.running()
+        let back = user("alice", 3)
+        // The owner's partition sees the create before the release that the end has sent.
+        let ended = directory.send(.end(live: live, caller: user("alice", 2)))
+        let enter = DirectoryCommand.enter(live: live, owner: "alice", caller: back)
+        #expect(
+            directory.send(self.create(back))
+                == [.directory(DirectoryInput(app: app, enter), key: "demo/show")])
+        for case .directory(let input, _) in ended { _ = directory.send(input.command) }
+        #expect(codes(directory.send(enter)) == [.createdTooOften])
+        #expect(directory.room?.ended == .endedByHost)
+        #expect(codes(directory.send(enter)) == [.createdTooOften], "sent again")
+        #expect(codes(directory.settle(self.create(back))) == [.createdTooOften])
+        directory.expectSound()
+    }
+
+    @Test func `a return whose own create is still on its way is answered by what becomes of that`() {
+        var directory = DirectoryHarness.running()
+        let bob = user("bob", 1)
+        let first = directory.send(self.create(bob))
+        let second = directory.send(self.create(user("bob", 2)))
+        var refused: [ReplyCode] = []
+        for case .directory(let input, _) in first + second { refused += codes(directory.settle(input.command)) }
+        #expect(refused == [.roomExists, .roomExists])
+        directory.expectSound()
+    }
+
+    @Test func `a live that a server makes is scheduled, and anybody may sit down in it`() {
+        var directory = DirectoryHarness()
+        _ = directory.settle(self.create(server(1), owner: alice))
+        #expect(directory.room?.info.status == .scheduled)
+        #expect(directory.room?.info.seatMode == .free)
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(directory.room?.info.status == .scheduled, "viewers come before the owner")
+        _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
+        #expect(directory.room?.info.status == .running)
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(directory.room?.info.status == .suspended)
+        let named = LiveChanges(seatMode: .apply)
+        var other = DirectoryHarness()
+        _ = other.settle(self.create(server(1), owner: alice, named))
+        #expect(other.room?.info.seatMode == .apply)
+    }
+
+    @Test func `a new live is told to the app's backend when it has a hook`() throws {
+        var directory = DirectoryHarness()
+        var policy = AppPolicy()
+        policy.hasWebhooks = true
+        directory.machine = DirectoryMachine(policies: Policies([app: policy]))
+        let effects = directory.settle(self.create(user("alice", 1)))
+        let info = try #require(directory.room).info
+        let event = WebhookEvent(key, at: directory.now, .roomCreated(info: info, by: "alice"))
+        #expect(effects.contains(.webhook(event)))
+    }
+
+    @Test func `names and notices are held against the app's word filter`() {
+        var directory = DirectoryHarness()
+        let settings = AppSettings(words: ["Casino", "ÄRGER"])
+        directory.machine.apps = AppTable([AppRecord(app: app, revision: 1, settings: settings)])
+        #expect(
+            codes(directory.settle(self.create(user("alice", 1), live, LiveChanges(liveName: "big CASINO night"))))
+                == [.sensitiveWords])
+        #expect(
+            codes(directory.settle(self.create(user("alice", 2), live, LiveChanges(notice: "kein ärger"))))
+                == [.sensitiveWords])
+        #expect(directory.rows[.claim(UserKey(app, "alice"))] == nil)
+        #expect(results(directory.settle(self.create(user("alice", 3), live, LiveChanges(liveName: "cas ino")))).count == 1)
+        let update = LiveChanges(notice: "casino!")
+        #expect(
+            codes(directory.send(.updateInfo(live: live, changes: update, caller: user("alice", 4))))
+                == [.sensitiveWords])
+        #expect(directory.room?.info.notice == "")
         directory.expectSound()
     }
 
@@ -87,7 +181,9 @@ import Testing
         (LiveChanges(notice: String(repeating: "ö", count: 51)), .badParameter),
         (LiveChanges(coverURL: String(repeating: "x", count: 201)), .badParameter),
         (LiveChanges(backgroundURL: String(repeating: "x", count: 201)), .badParameter),
-        (LiveChanges(categoryList: [1, 2, 3, 4]), .badParameter),
+        (LiveChanges(categoryList: [1, 2, 3, 4]), .tooManyTags),
+        (LiveChanges(maxMemberCount: -1), .badParameter),
+        (LiveChanges(maxMemberCount: 1_000_001), .badParameter),
         (LiveChanges(seatTemplate: 0), .badParameter),
         (LiveChanges(seatTemplate: 1000), .badParameter),
         (LiveChanges(maxSeatCount: 51, seatTemplate: 70), .badParameter),
@@ -107,6 +203,28 @@ import Testing
         let voice = DirectoryHarness.running(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 70))
         #expect(voice.room?.info.maxSeatCount == 3)
         #expect(voice.room?.info.keepOwnerOnSeat == false)
+        let none = DirectoryHarness.running(LiveChanges(maxSeatCount: 0, seatTemplate: 50))
+        #expect(none.room?.info.maxSeatCount == 0, "a voice live without seats")
+    }
+
+    @Test(arguments: [650, 51, 199, 200, 999]) func `an unknown template of either range is 600`(template: Int) {
+        let directory = DirectoryHarness.running(LiveChanges(seatTemplate: template))
+        #expect(directory.room?.info.seatTemplate == (template == 200 ? 200 : 600))
+        #expect(directory.room?.info.isVoice == false)
+    }
+
+    @Test func `a field at its limit is taken, and an empty name is the live's id`() throws {
+        let changes = LiveChanges(
+            liveName: "", notice: String(repeating: "ö", count: 50), isPublicVisible: false, maxSeatCount: 50,
+            seatTemplate: 70, coverURL: String(repeating: "c", count: 200),
+            backgroundURL: String(repeating: "b", count: 200), categoryList: [7, 8, 9], activityStatus: -4,
+            isGiftEnabled: false, maxMemberCount: 1_000_000)
+        let info = try #require(DirectoryHarness.running(changes).room).info
+        #expect(info.liveName == "show")
+        #expect(info.notice == changes.notice && info.coverURL == changes.coverURL)
+        #expect(info.backgroundURL == changes.backgroundURL && info.categoryList == [7, 8, 9])
+        #expect(info.activityStatus == -4 && !info.isPublicVisible && !info.isGiftEnabled)
+        #expect(info.maxSeatCount == 50 && info.maxMemberCount == 1_000_000)
     }
 
     @Test func `I15 a create sent again is answered again and opens nothing more`() {

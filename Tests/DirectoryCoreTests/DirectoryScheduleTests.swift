@@ -43,7 +43,7 @@ private let lives: [LiveID] = ["one", "two"]
             let live = lives.randomElement(using: &self.random) ?? "one"
             self.counter += 1
             let caller = user(users.randomElement(using: &self.random) ?? "alice", self.counter, ticket: self.counter)
-            switch Int.random(in: 0..<12, using: &self.random) {
+            switch Int.random(in: 0..<16, using: &self.random) {
             case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
             case 4, 5: return .end(live: live, caller: caller)
             case 6: return .setAdmin(live: live, user: other, caller: caller)
@@ -53,6 +53,13 @@ private let lives: [LiveID] = ["one", "two"]
                 let ticket = Ticket(self.counter + Int64.random(in: -5...5, using: &self.random))
                 return .floor(live: live, user: other, ticket: ticket)
             case 10: return .setMetadata(live: live, values: ["k\(counter % 12)": "v\(counter)"], caller: caller)
+            case 11:
+                return .ban(live: live, users: [other], durationSeconds: counter % 9 - 1, reason: "", caller: caller)
+            case 12: return .mute(live: live, users: [other], durationSeconds: counter % 9 - 1, caller: caller)
+            case 13: return .unban(live: live, users: [other], caller: caller)
+            case 14:
+                let owner: OwnerPresence = counter % 3 == 0 ? .present : counter % 3 == 1 ? .left : .offline
+                return .occupancy(live: live, owner: owner, isEmpty: counter % 2 == 0)
             default: return .updateInfo(live: live, changes: LiveChanges(notice: "\(counter % 3)"), caller: caller)
             }
         }
@@ -66,12 +73,16 @@ private let lives: [LiveID] = ["one", "two"]
     /// What follows from `inputs`, the rows told back to the directory and vouched admins included.
     private func run(_ steps: [Step], abortingWith seed: UInt64?) -> (effects: [Effect], directory: DirectoryHarness) {
         var directory = DirectoryHarness()
+        let dismissal = DismissalPolicy(
+            afterNoUsersSeconds: 5, afterOwnerLeaveSeconds: 7, afterOwnerOfflineSeconds: 9)
+        directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(dismissal: dismissal)]))
         var random = SeededRandom(seed: seed ?? 0)
         var effects: [Effect] = []
         for step in steps {
-            effects += directory.pass(Milliseconds(step.span))
+            let due = directory.pass(Milliseconds(step.span))
+            effects += due
             directory.rows.commit()
-            var open = [step.command]
+            var open = Self.following(due) + [step.command]
             while !open.isEmpty {
                 let command = open.removeFirst()
                 if seed != nil, Bool.random(using: &random) {
@@ -86,20 +97,28 @@ private let lives: [LiveID] = ["one", "two"]
                 let following = directory.send(command)
                 directory.rows.commit()
                 effects += following
-                for effect in following {
-                    if case .directory(let input, _) = effect { open.append(input.command) }
-                    if case .audience(let input) = effect, case .vouchAdmin(let user, let caller) = input.command {
-                        open.append(.setAdminVouched(live: input.key.live, user: user, caller: caller))
-                    }
-                    // The other machines, which an end passes one after the other.
-                    if case .connection(let input) = effect, case .ended(let live, let ending) = input.command {
-                        open.append(.closed(live: live, epoch: ending.epoch))
-                    }
-                }
+                open += Self.following(following)
             }
             directory.expectSound()
         }
         return (effects, directory)
+    }
+
+    /// What the directory and the other machines tell the directory because of `effects`.
+    private static func following(_ effects: [Effect]) -> [DirectoryCommand] {
+        effects.compactMap { effect in
+            switch effect {
+            case .directory(let input, _): return input.command
+            case .audience(let input):
+                guard case .vouchAdmin(let user, let caller) = input.command else { return nil }
+                return .setAdminVouched(live: input.key.live, user: user, caller: caller)
+            case .connection(let input):
+                // The other machines, which an end passes one after the other.
+                guard case .ended(let live, let ending) = input.command else { return nil }
+                return .closed(live: live, epoch: ending.epoch)
+            default: return nil
+            }
+        }
     }
 
     @Test(arguments: 1...20) func `I1 I2 I15 any schedule keeps the invariants, ends a live once and answers alike`(
@@ -152,6 +171,7 @@ private let lives: [LiveID] = ["one", "two"]
         let keys: [DirectoryKey] = [
             .room(LiveKey("demo", "a:b#c")), .claim(UserKey("demo", "u-1")),
             .roomCalls(LiveKey("demo", "x"), "s_1"), .ownerCalls(UserKey("demo", "u"), "s"),
+            .bans(LiveKey("demo", "x")), .mutes(LiveKey("demo", "x")),
         ]
         for key in keys { #expect(DirectoryKey(text: key.text) == key) }
         #expect(keys.map(\.text).first == "room/demo/a:b#c")

@@ -21,7 +21,9 @@ import Testing
                 .room(RoomRecord(app: app, info: info, epoch: 2, revision: 4)),
                 .barrage(BarrageInput(key, .tell(content: .adminSet(user: "bob")))),
                 .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: ["bob"], isGiftEnabled: true))),
+                .audience(AudienceInput(key, .rights(admins: ["bob"], maxMembers: 0))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
+                .connection(ConnectionInput(app: app, .rights(live: live, admins: ["bob"]))),
                 .success(.done, to: caller, app: app, seen: seen),
             ])
         info.admins = []
@@ -31,7 +33,9 @@ import Testing
                 .room(RoomRecord(app: app, info: info, epoch: 2, revision: 5)),
                 .barrage(BarrageInput(key, .tell(content: .adminRevoked(user: "bob")))),
                 .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true))),
+                .audience(AudienceInput(key, .rights(admins: [], maxMembers: 0))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
+                .connection(ConnectionInput(app: app, .rights(live: live, admins: []))),
                 .success(.done, to: revoker, app: app, seen: Seen(.rooms, live, revision: 5)),
             ])
         directory.expectSound()
@@ -107,6 +111,21 @@ import Testing
         _ = directory.send(.kick(live: live, user: "dora", caller: carl))
         _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
         #expect(codes(directory.send(.kick(live: live, user: "dora", caller: carl))) == [.needsOwnerOrAdmin])
+    }
+
+    @Test func `the owner's new name reaches the live's info and all that show it`() throws {
+        var directory = DirectoryHarness.running()
+        var info = try #require(directory.room).info
+        info.liveOwner = UserInfo(userID: "alice", userName: "Alice II", avatarURL: "a")
+        #expect(
+            directory.send(.profile(live: live, user: info.liveOwner)) == [
+                .room(RoomRecord(app: app, info: info, epoch: 2, revision: 3)),
+                .barrage(BarrageInput(key, .tell(content: .infoChanged(info: info)))),
+                .seat(SeatInput(key, .infoChanged(info: info))),
+            ])
+        #expect(directory.send(.profile(live: live, user: info.liveOwner)) == [], "nothing new")
+        #expect(directory.send(.profile(live: live, user: UserInfo(userID: "bob"))) == [], "not the owner")
+        #expect(directory.send(.profile(live: "none", user: alice)) == [])
     }
 
     @Test func `I6 a kicked admin is powerless until it joins again`() {

@@ -56,24 +56,6 @@ import Testing
         directory.expectSound()
     }
 
-    @Test func `a live runs while its owner is here and is suspended while it is away, told to its viewers`() throws {
-        var directory = DirectoryHarness.running()
-        var info = try #require(directory.room).info
-        #expect(info.status == .running)
-        #expect(directory.send(.occupancy(live: live, owner: .present, isEmpty: false)) == [])
-        info.status = .suspended
-        #expect(
-            directory.send(.occupancy(live: live, owner: .offline, isEmpty: true)) == [
-                .room(RoomRecord(app: app, info: info, epoch: 2, revision: 4)),
-                .barrage(BarrageInput(key, .tell(content: .infoChanged(info: info)))),
-            ])
-        #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
-        _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
-        #expect(directory.room?.info.status == .running)
-        _ = directory.settle(.end(live: live, caller: user("alice", 2)))
-        #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
-    }
-
     @Test func `an ended live goes after five minutes, with a tombstone`() {
         var directory = DirectoryHarness.running()
         _ = directory.settle(.end(live: live, caller: server(1)))
@@ -132,7 +114,30 @@ import Testing
             codes(
                 directory.send(
                     .updateInfo(live: live, changes: LiveChanges(seatTemplate: 70), caller: user("alice", 4))))
-                == [.badParameter])
+                == [.wrongRoomKind])
+    }
+
+    @Test func `what presence and fan-out keep of the info is told to them when it changes`() {
+        var directory = DirectoryHarness.running(LiveChanges(isGiftEnabled: false, maxMemberCount: 10))
+        func update(_ changes: LiveChanges, _ counter: Int64) -> [Effect] {
+            directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", counter)))
+        }
+        let gifts = update(LiveChanges(isGiftEnabled: true), 2)
+        #expect(
+            gifts.contains(
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true)))))
+        #expect(!gifts.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
+        let most = update(LiveChanges(maxMemberCount: 20), 3)
+        #expect(most.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 20)))))
+        var fresh = DirectoryHarness()
+        let opened = fresh.settle(
+            .create(
+                live: live, changes: LiveChanges(isGiftEnabled: false, maxMemberCount: 10), owner: alice,
+                caller: user("alice", 1)))
+        #expect(opened.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
+        #expect(
+            opened.contains(
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: false)))))
     }
 
     @Test func `I2 the last write of a key wins, and what changed is told`() {

@@ -50,7 +50,7 @@ struct CallSpec: Sendable {
         let caller = role == .user ? Samples.caller : Samples.server
         do throws(ReplyError) {
             return .success(
-                try CallParser(app: Samples.app, caller: caller).parse(try ClientFrame(Array(text.utf8))))
+                try CallParser(app: Samples.app, caller: caller, in: role == .user ? Samples.live : nil).parse(try ClientFrame(Array(text.utf8))))
         } catch {
             return .failure(error)
         }
@@ -78,5 +78,6 @@ extension CallSpec.Field {
     }
     static let live = Self.text("live", "concert")
     static let user = Self.text("user", "bob")
+    static let users = Self.list("users", "[\"bob\"]", needed: true)
     static let to = Self.list("to", "[\"duet\"]")
 }

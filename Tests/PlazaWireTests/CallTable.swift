@@ -77,6 +77,20 @@ enum CallTable {
         CallSpec(
             "self.update", [.text("name", "A", needed: false), .text("avatarURL", "u", needed: false)],
             .rename(name: "A", avatarURL: "u")),
+        CallSpec(
+            "live.ban",
+            [.live, .users, .number("duration", 600, needed: true), .text("reason", "spam", needed: false)],
+            directory(.ban(live: live, users: ["bob"], durationSeconds: 600, reason: "spam", caller: caller))),
+        CallSpec("live.unban", [.live, .users], directory(.unban(live: live, users: ["bob"], caller: caller))),
+        CallSpec(
+            "live.bans", [.live, .number("offset", 100), .number("count", 50)],
+            directory(.bans(live: live, offset: 100, count: 50, caller: caller))),
+        CallSpec(
+            "live.mute", [.live, .users, .number("duration", 0, needed: true)],
+            directory(.mute(live: live, users: ["bob"], durationSeconds: 0, caller: caller))),
+        CallSpec(
+            "live.mutes", [.live, .number("offset", 0), .number("count", 1)],
+            directory(.mutes(live: live, offset: 0, count: 1, caller: caller))),
         CallSpec("audience.kick", [.live, .user], directory(.kick(live: live, user: "bob", caller: caller))),
     ]
 

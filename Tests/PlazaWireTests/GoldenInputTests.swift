@@ -15,6 +15,7 @@ import Testing
                 "create",
                 .create(live: Samples.live, changes: Samples.everyChange, owner: Samples.alice, caller: Samples.server)
             ), ("open", .open(live: Samples.live, changes: changes, owner: Samples.alice, caller: Self.caller)),
+            ("enter", .enter(live: Samples.live, owner: "alice", caller: Self.caller)),
             ("repeatOpen", .repeatOpen(live: Samples.live, caller: Self.caller)),
             ("release", .release(owner: "alice", live: Samples.live, thenReply: nil)),
             ("releaseAndReply", .release(owner: "alice", live: Samples.live, thenReply: reply)),
@@ -25,6 +26,16 @@ import Testing
             ("setAdminVouched", .setAdminVouched(live: Samples.live, user: "bob", caller: Self.caller)),
             ("revokeAdmin", .revokeAdmin(live: Samples.live, user: "bob", caller: Self.caller)),
             ("kick", .kick(live: Samples.live, user: "bob", caller: Self.caller)),
+            (
+                "ban",
+                .ban(
+                    live: Samples.live, users: ["bob", "carl"], durationSeconds: 600, reason: "spam",
+                    caller: Self.caller)
+            ), ("unban", .unban(live: Samples.live, users: ["bob"], caller: Self.caller)),
+            ("bans", .bans(live: Samples.live, offset: 0, count: 100, caller: Self.caller)),
+            ("mute", .mute(live: Samples.live, users: ["bob"], durationSeconds: -1, caller: Self.caller)),
+            ("mutes", .mutes(live: Samples.live, offset: 100, count: 10, caller: Self.caller)),
+            ("profile", .profile(live: Samples.live, user: Samples.alice)),
             ("end", .end(live: Samples.live, caller: Self.caller)), ("closed", .closed(live: Samples.live, epoch: 77)),
             ("occupancy", .occupancy(live: Samples.live, owner: .offline, isEmpty: true)),
             ("floor", .floor(live: Samples.live, user: "bob", ticket: Samples.ticket)),
@@ -32,8 +43,9 @@ import Testing
         commands += Self.appChanges.map { ($0, .appSettings(change: $1, caller: Samples.server)) }
         for (_, command) in commands {
             switch command {
-            case .create, .open, .repeatOpen, .release, .updateInfo, .setMetadata, .deleteMetadata, .setAdmin,
-                .setAdminVouched, .revokeAdmin, .kick, .end, .closed, .occupancy, .floor, .appSettings:
+            case .create, .open, .enter, .repeatOpen, .release, .updateInfo, .setMetadata, .deleteMetadata, .setAdmin,
+                .setAdminVouched, .revokeAdmin, .kick, .ban, .unban, .bans, .mute, .mutes, .end,
+                .closed, .occupancy, .profile, .floor, .appSettings:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }

@@ -198,6 +198,15 @@ import Testing
                 page: AudiencePage(
                     members: [AudienceMember(user: Samples.bob, joinedAt: Samples.at)], cursor: "421", count: 3))
         ), ("sent", .sent(position: Samples.position)),
+        (
+            "sanctions",
+            .sanctions(
+                page: SanctionPage(
+                    items: [
+                        Sanction(user: "bob", until: Samples.later, reason: "spam", by: "alice"),
+                        Sanction(user: "carl", until: nil, by: "alice"),
+                    ], nextOffset: 100))
+        ),
         ("statistics", .statistics(statistics: Samples.statistics)),
         (
             "coHost",
@@ -274,7 +283,7 @@ import Testing
             break
         }
         switch result {
-        case .done, .live, .joined, .audience, .sent, .statistics, .coHost, .battle, .battleInfo, .seat,
+        case .done, .live, .joined, .audience, .sent, .statistics, .sanctions, .coHost, .battle, .battleInfo, .seat,
             .seatRequests, .scores,
             .loggedIn, .resumed, .lives, .room, .count, .stage, .metadata, .app, .gifts:
             break
