@@ -49,8 +49,8 @@ struct CallSpec: Sendable {
         let text = "{\"id\":9,\"method\":\"\(method)\"" + (params.map { ",\"params\":\($0)" } ?? "") + "}"
         let caller = role == .user ? Samples.caller : Samples.server
         do throws(ReplyError) {
-            return .success(
-                try CallParser(app: Samples.app, caller: caller, in: role == .user ? Samples.live : nil).parse(try ClientFrame(Array(text.utf8))))
+            let parser = CallParser(app: Samples.app, caller: caller, in: role == .user ? Samples.live : nil)
+            return .success(try parser.parse(try ClientFrame(Array(text.utf8))))
         } catch {
             return .failure(error)
         }

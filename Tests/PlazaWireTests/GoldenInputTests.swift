@@ -191,7 +191,8 @@ import Testing
         let caller = Self.caller
         let (live, other) = (Samples.live, Samples.other)
         let commands: [(String, ConnectionCommand)] = [
-            ("opened", .opened(live: live, owner: Samples.alice, isVoice: false)), ("ended", .ended(live: live, ending: Samples.ending)),
+            ("opened", .opened(live: live, owner: Samples.alice, isVoice: false)),
+            ("ended", .ended(live: live, ending: Samples.ending)),
             ("userGone", .userGone(live: live, user: "alice")), ("confirmOwner", .confirmOwner(live: live)),
             ("userBack", .userBack(live: live, user: Samples.alice)),
             ("floor", .floor(live: live, user: "bob", ticket: Samples.ticket)),

@@ -70,6 +70,8 @@ enum AnswerForms {
                 .needed("status", .integer(1...3), "1 scheduled, 2 running, 3 suspended."),
                 .needed("liveOwner", .named("UserInfo")),
                 .needed("createTime", Self.time, "Milliseconds since 1970."), .needed("admins", Self.list(.string)),
+                .needed("status", .integer(1...3), "1 scheduled, 2 running, 3 suspended."),
+                .needed("maxMemberCount", .count, "0: as many viewers as the app allows."),
             ])
         ),
         (

@@ -14,11 +14,12 @@ enum RouteTable {
         .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
         .optional("isMessageDisable", .boolean, "Mutes all but owner and admins."),
         .optional("isPublicVisible", .boolean, "False: in no list, still joinable by its id."),
-        .optional("keepOwnerOnSeat", .boolean), .optional("maxSeatCount", .integer(1...Int64(Limits.seatCount))),
+        .optional("keepOwnerOnSeat", .boolean), .optional("maxSeatCount", .integer(0...Int64(Limits.seatCount))),
         .optional("seatMode", .choice(["free", "apply"])), .optional("seatTemplate", .integer(1...999)),
         .optional("coverURL", .text(0...Limits.urlBytes)), .optional("backgroundURL", .text(0...Limits.urlBytes)),
         .optional("categoryList", .list(of: .int, 0...Limits.categories)), .optional("activityStatus", .int),
         .optional("isGiftEnabled", .boolean),
+        .optional("maxMemberCount", .count, "Viewers that the live takes; 0: as many as the app allows."),
     ]
 
     private static let live = AnswerForms.result(
@@ -64,7 +65,8 @@ enum RouteTable {
             body: .object(Self.changes), success: .init(result: Self.live)),
         Route(
             method: .delete, path: "/v1/lives/{live}", id: "endLive", tag: "lives",
-            summary: "Ends a live for good.", call: "live.end", parts: [.live], success: .init(result: AnswerForms.done)
+            summary: "Ends a live for good.", call: "live.end", parts: [.live],
+            success: .init(result: AnswerForms.result("statistics", [.needed("statistics", .named("LiveStatistics"))]))
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/metadata", id: "getMetadata", tag: "metadata",
