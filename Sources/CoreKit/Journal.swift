@@ -112,10 +112,12 @@
 
     /// The next row that is due at `now`, each at most once for each of its due times.
     @inlinable package mutating func popDue(at now: Timestamp) -> Key? {
-        self.dropStaleDueTimes()
-        guard let first = self.dueTimes.first, first.time <= now else { return nil }
-        self.dueTimes.removeFirst()
-        return first.key
+        // The time is looked at first: with most inputs nothing is due, and no row is looked up.
+        while let first = self.dueTimes.first, first.time <= now {
+            self.dueTimes.removeFirst()
+            if self.rows[first.key]?.due == first.time { return first.key }
+        }
+        return nil
     }
 
     @inlinable mutating func remember(_ key: Key, _ old: Row?) {

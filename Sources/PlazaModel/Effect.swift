@@ -4,13 +4,14 @@
 /// replies are sent after that commit.
 package enum Effect: Hashable, Sendable {
     // Told to other machines, and to oneself under another key.
-    case directory(DirectoryInput, key: String)
+    /// Large and rare ones lie apart, or every effect would take their room.
+    indirect case directory(DirectoryInput, key: String)
     case audience(AudienceInput)
     case barrage(BarrageInput)
     case seat(SeatInput)
     case connection(ConnectionInput)
     // Facts for everybody.
-    case room(RoomRecord)
+    indirect case room(RoomRecord)
     case roomGone(LiveKey)
     case stage(StageRecord)
     case stageGone(LiveKey)
@@ -21,7 +22,7 @@ package enum Effect: Hashable, Sendable {
     case feed(FeedItem)
     case notice(Notice)
     /// For the app's backend; only when `policies[app].hasWebhooks`.
-    case webhook(WebhookEvent)
+    indirect case webhook(WebhookEvent)
     // After the commit.
     case reply(Reply)
 }

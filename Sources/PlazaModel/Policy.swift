@@ -141,6 +141,8 @@ package enum Limits {
     package static let seatCount = 50
     /// The numbers that a seat template may have (reference 9).
     package static let templates: ClosedRange<Int> = 1...999
+    /// Seat calls of one session in a live.
+    package static let seatCallsPerSecond = 10
     /// Floors that a machine keeps for one live; the oldest go first.
     package static let floorsPerLive = 1000
     /// Users banned from one live at a time.

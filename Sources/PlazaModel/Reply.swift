@@ -2,10 +2,12 @@
 package import CoreKit
 
 /// What a successful call gives.
+///
+/// What is large lies apart, so that the frequent small results are quick to pass on.
 package enum CallResult: Hashable, Sendable, Codable {
     case done
     /// The live as it is after a create or an update.
-    case live(info: LiveInfo, epoch: Int64)
+    indirect case live(info: LiveInfo, epoch: Int64)
     /// A join: the ticket, and the feed's epoch. `confirmed` is false while Redis is away.
     case joined(ticket: Ticket, epoch: Int64, confirmed: Bool)
     case audience(page: AudiencePage)
@@ -24,15 +26,15 @@ package enum CallResult: Hashable, Sendable, Codable {
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation])
     /// A code for each live's score update.
     case scores(codes: [LiveCode])
-    case battleInfo(details: BattleDetails)
+    indirect case battleInfo(details: BattleDetails)
     // From a gateway's memory.
-    case loggedIn(session: SessionID, user: UserInfo, gateway: GatewayID, notices: String)
+    indirect case loggedIn(session: SessionID, user: UserInfo, gateway: GatewayID, notices: String)
     /// A resumed room: from here on the feed goes on; `replayed` is false when the client must take the snapshot.
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
     case lives(items: [LiveListEntry], cursor: String)
-    case room(details: LiveDetails)
+    indirect case room(details: LiveDetails)
     case count(count: LiveCount)
-    case stage(record: StageRecord?)
+    indirect case stage(record: StageRecord?)
     case metadata(values: [String: String])
     /// An app's settings, for its server.
     case app(settings: AppSettings, revision: Int64)

@@ -45,17 +45,18 @@ package enum SeatKey: RowKey {
 
 /// One keyed piece of the seat machine's state.
 package enum SeatRow: JournalRow, Codable {
-    case stage(stage: SeatStage)
+    /// Apart from the row, or each row of whatever kind would take the room of a stage.
+    indirect case stage(stage: SeatStage)
     case requests(requests: SeatRequests)
     case floors(floors: Floors)
-    case outcomes(outcomes: OutcomeWindow)
+    case outcomes(outcomes: SeatOutcomes)
 
     package var due: Timestamp? {
         switch self {
         case .stage(let stage): stage.goneAt
         case .requests(let requests): requests.due
         case .floors: nil
-        case .outcomes(let window): window.expiresAt
+        case .outcomes(let window): window.due
         }
     }
 }
@@ -71,9 +72,5 @@ extension Journal where Key == SeatKey, Row == SeatRow {
 
     func floors(_ key: LiveKey) -> Floors {
         if case .floors(let floors)? = self[.floors(key)] { floors } else { Floors() }
-    }
-
-    func outcomes(_ key: LiveKey, _ session: SessionID) -> OutcomeWindow? {
-        if case .outcomes(let window)? = self[.outcomes(key, session)] { window } else { nil }
     }
 }

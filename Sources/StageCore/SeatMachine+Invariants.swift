@@ -22,7 +22,7 @@ extension SeatMachine {
                 }
             case (.floors, .floors?): break
             case (.outcomes, .outcomes(let window)?):
-                if window.expiresAt <= now { wrong.append("\(key.text): I15: outcomes outlived their time") }
+                if window.due <= now { wrong.append("\(key.text): I15: outcomes outlived their time") }
             default: wrong.append("\(key.text): a row of another kind")
             }
         }

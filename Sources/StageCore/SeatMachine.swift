@@ -14,10 +14,13 @@ package struct SeatMachine: Machine {
     /// How long the record of an ended live's stage stays.
     package static let keptAfterEnd = Milliseconds.seconds(300)
 
-    private let policies: Policies
+    /// The apps whose backends want to hear of what happens.
+    private let backends: Set<AppID>
 
     /// A machine for apps with these policies.
-    package init(policies: Policies = Policies()) { self.policies = policies }
+    package init(policies: Policies = Policies()) {
+        self.backends = Set(policies.apps.filter { $0.value.hasWebhooks }.keys)
+    }
 
     package func handle(
         _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
@@ -25,7 +28,9 @@ package struct SeatMachine: Machine {
     ) {
         // What is due came before the input, whoever drives the machine.
         self.handleDue(in: &journal, at: moment, into: &effects)
-        if let caller = input.command.caller {
+        if case .requests(let caller) = input.command {
+            self.read(caller, input.key, in: journal, at: moment, into: &effects)
+        } else if let caller = input.command.caller {
             self.answer(caller, input, in: &journal, at: moment, into: &effects)
         } else {
             self.learn(input, in: &journal, at: moment, into: &effects)
@@ -46,8 +51,10 @@ package struct SeatMachine: Machine {
                 journal[key] = nil
                 return
             }
+            swap(&step.effects, &effects)
             step.expireRequests()
-            step.store(in: &journal, into: &effects)
+            step.store(in: &journal)
+            swap(&step.effects, &effects)
         case .floors: break
         case .outcomes: journal[key] = nil
         }
@@ -58,39 +65,66 @@ package struct SeatMachine: Machine {
         _ caller: Caller, _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
         into effects: inout [Effect]
     ) {
-        let app = input.key.app
-        var window = journal.outcomes(input.key, caller.request.session) ?? OutcomeWindow(at: moment.now)
-        switch window.verdict(on: caller.request.counter) {
-        case .repeated(.answered(let outcome, let seen)):
-            effects.append(.reply(Reply(to: caller, app: app, outcome, seen: seen)))
-            return
-        case .repeated(.passedOn):
-            // Checked anew and passed on anew, or back from presence.
-            break
-        case .fresh where !input.command.isSecondStep:
-            break
-        case .fresh, .forgotten:
-            effects.append(
-                .failure(.requestForgotten, "the request id is older than the outcomes kept", to: caller, app: app))
+        let key = SeatKey.outcomes(input.key, caller.request.session)
+        do throws(ReplyError) {
+            switch try journal.verdict(key, on: caller, at: moment.now) {
+            case .repeated(let fate):
+                // What was passed on is checked anew and passed on anew, or is back from presence.
+                if let reply = fate.reply(to: caller, input.key) { return effects.append(reply) }
+            case .fresh where !input.command.isSecondStep: break
+            case .fresh, .forgotten:
+                throw ReplyError(.requestForgotten, "the request id is older than the outcomes kept")
+            }
+        } catch {
+            effects.append(.reply(Reply(to: caller, app: input.key.app, .failure(error: error))))
             return
         }
-        var entry = OutcomeWindow.Entry.passedOn
+        var fate = SeatFate(counter: caller.request.counter, result: .done)
         do throws(ReplyError) {
             guard var step = SeatStep(input.key, moment, journal) else {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
             }
-            if let refusal = journal.floors(input.key).refusal(of: caller) { throw refusal }
-            let result = try step.decide(input.command, for: caller)
-            let seen = step.publish(self.policies)
-            step.store(in: &journal, into: &effects)
-            if let result { entry = .answered(outcome: .success(result: result), seen: seen) }
+            try self.admit(caller, to: step.stage, in: journal)
+            let count = effects.count
+            swap(&step.effects, &effects)
+            defer { swap(&step.effects, &effects) }
+            do throws(ReplyError) {
+                fate.result = try step.decide(input.command, for: caller)
+            } catch {
+                step.effects.removeSubrange(count...)
+                throw error
+            }
+            fate.revision = step.publish(self.backends)
+            step.store(in: &journal)
         } catch {
-            entry = .answered(outcome: .failure(error: error), seen: nil)
+            fate.result = .refused(error: error)
         }
-        window.record(caller.request.counter, entry, at: moment.now)
-        journal[.outcomes(input.key, caller.request.session)] = .outcomes(outcomes: window)
-        if case .answered(let outcome, let seen) = entry {
-            effects.append(.reply(Reply(to: caller, app: app, outcome, seen: seen)))
+        journal.record(key, fate, at: moment.now)
+        if let reply = fate.reply(to: caller, input.key) { effects.append(reply) }
+    }
+
+    /// Refuses who has not joined, or was kicked since (I6).
+    private func admit(
+        _ caller: Caller, to stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
+    ) throws(ReplyError) {
+        // Most lives have no floors; then the ticket alone counts.
+        let floors = stage.hasFloors ? journal.floors(stage.key) : Floors()
+        if let refusal = floors.refusal(of: caller) { throw refusal }
+    }
+
+    /// Answers a question of a host; nothing of it is kept, so it may be asked again freely.
+    private func read(
+        _ caller: Caller, _ key: LiveKey, in journal: Journal<SeatKey, SeatRow>, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        do throws(ReplyError) {
+            guard let step = SeatStep(key, moment, journal) else {
+                throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
+            }
+            try self.admit(caller, to: step.stage, in: journal)
+            effects.append(.success(try step.openRequests(caller), to: caller, app: key.app))
+        } catch {
+            effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
         }
     }
 
@@ -102,29 +136,40 @@ package struct SeatMachine: Machine {
         switch input.command {
         case .opened(let epoch, let info):
             let last = journal.stage(input.key)
-            // An opening that is told again, or late, is not a new one.
-            if let last, last.goneAt == nil || last.epoch >= epoch { return }
-            var step = SeatStep(opening: input.key, moment, epoch: epoch, info: info, after: last)
-            step.publish(self.policies)
-            step.store(in: &journal, into: &effects)
+            // An opening that is told again, or late, is not a new one. A newer one may overtake the end of the last live.
+            if let last, last.epoch >= epoch { return }
+            var step = SeatStep(
+                opening: input.key, moment, epoch: epoch, info: info, after: last, journal.requests(input.key))
+            swap(&step.effects, &effects)
+            step.publish(self.backends)
+            step.store(in: &journal)
+            swap(&step.effects, &effects)
         case .floor(let user, let ticket):
-            guard let stage = journal.stage(input.key), stage.goneAt == nil else { return }
+            guard var stage = journal.stage(input.key), stage.goneAt == nil else { return }
             var floors = journal.floors(input.key)
             floors.raise(user, to: ticket)
             journal[.floors(input.key)] = .floors(floors: floors)
+            if !stage.hasFloors {
+                stage.hasFloors = true
+                journal[.stage(input.key)] = .stage(stage: stage)
+            }
         case .ended(let ending):
             if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {
+                swap(&step.effects, &effects)
                 step.ended()
-                step.publish(self.policies)
-                step.store(in: &journal, into: &effects)
+                step.publish(self.backends)
+                step.store(in: &journal)
+                swap(&step.effects, &effects)
             }
             // Also for a stage that is not known here: the end goes on to presence (reference 19).
             effects.append(.audience(AudienceInput(input.key, .ended(epoch: ending.epoch, ending: ending))))
         default:
             guard var step = SeatStep(input.key, moment, journal) else { return }
+            swap(&step.effects, &effects)
             step.learn(input.command)
-            step.publish(self.policies)
-            step.store(in: &journal, into: &effects)
+            step.publish(self.backends)
+            step.store(in: &journal)
+            swap(&step.effects, &effects)
         }
     }
 }

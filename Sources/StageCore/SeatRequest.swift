@@ -30,10 +30,18 @@ package struct SeatRequest: Equatable, Sendable, Codable {
 
 /// The open requests of one live, in the order in which they were made; at most `Limits.openSeatRequests`.
 package struct SeatRequests: Equatable, Sendable, Codable {
-    package var open: [SeatRequest] = []
+    package private(set) var open: [SeatRequest] = []
+    /// When the first of them times out; looked at with every input, so it is kept.
+    package private(set) var due: Timestamp?
 
-    /// When the first of them times out.
-    package var due: Timestamp? { self.open.lazy.map(\.expiresAt).min() }
+    init() {}
+
+    private enum CodingKeys: String, CodingKey { case open }
+
+    package init(from decoder: any Decoder) throws {
+        self.open = try decoder.container(keyedBy: CodingKeys.self).decode([SeatRequest].self, forKey: .open)
+        self.findDue()
+    }
 
     func application(of guest: UserID) -> Int? {
         self.open.firstIndex { $0.isApplication && $0.guest.userID == guest }
@@ -41,6 +49,27 @@ package struct SeatRequests: Equatable, Sendable, Codable {
 
     func invitation(of guest: UserID, by host: UserID) -> Int? {
         self.open.firstIndex { $0.guest.userID == guest && $0.host?.userID == host }
+    }
+
+    mutating func append(_ request: SeatRequest) {
+        self.open.append(request)
+        self.due = min(self.due ?? request.expiresAt, request.expiresAt)
+    }
+
+    @discardableResult
+    mutating func remove(at index: Int) -> SeatRequest {
+        let request = self.open.remove(at: index)
+        self.findDue()
+        return request
+    }
+
+    /// Takes out all requests that `isOver` picks, in their order.
+    mutating func take(where isOver: (SeatRequest) -> Bool) -> [SeatRequest] {
+        let over = self.open.filter(isOver)
+        if over.isEmpty { return [] }
+        self.open.removeAll(where: isOver)
+        self.findDue()
+        return over
     }
 
     /// Shows `user` otherwise, whoever asks or is asked.
@@ -51,12 +80,7 @@ package struct SeatRequests: Equatable, Sendable, Codable {
         }
     }
 
-    /// Takes out all requests that `isOver` picks, in their order.
-    mutating func take(where isOver: (SeatRequest) -> Bool) -> [SeatRequest] {
-        let over = self.open.filter(isOver)
-        if !over.isEmpty { self.open.removeAll(where: isOver) }
-        return over
-    }
+    private mutating func findDue() { self.due = self.open.lazy.map(\.expiresAt).min() }
 }
 
 /// How long a request may stay open.

@@ -21,6 +21,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// The owner is in the room, so a kept seat is its own at once.
     package var isOwnerIn: Bool
     package var closed = ClosedDevices()
+    /// There is a row of floors.
+    package var hasFloors = false
     package var connection: ConnectionView?
     package var battle: BattleView?
     /// The revision of the last word of the connection machine.
@@ -38,9 +40,29 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.keepsOwner = info.keepOwnerOnSeat
         let template = SeatTemplate.resolved(info.seatTemplate)
         self.templateID = template.id
-        self.isOwnerIn = true
+        self.isOwnerIn = info.status != .scheduled
         self.seats = (0..<template.seatCount(wanted: info.maxSeatCount)).map { Seat(index: $0) }
         self.connectionRevision = .min
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.key = try values.decode(LiveKey.self, forKey: .key)
+        self.epoch = try values.decode(Int64.self, forKey: .epoch)
+        self.revision = try values.decode(Int64.self, forKey: .revision)
+        self.owner = try values.decode(UserInfo.self, forKey: .owner)
+        self.admins = try values.decode([UserID].self, forKey: .admins)
+        self.mode = try values.decode(TakeSeatMode.self, forKey: .mode)
+        self.keepsOwner = try values.decode(Bool.self, forKey: .keepsOwner)
+        self.seats = try values.decode([Seat].self, forKey: .seats)
+        self.templateID = try values.decodeIfPresent(Int.self, forKey: .templateID) ?? SeatTemplate.dynamicGrid.id
+        self.isOwnerIn = try values.decodeIfPresent(Bool.self, forKey: .isOwnerIn) ?? true
+        self.closed = try values.decodeIfPresent(ClosedDevices.self, forKey: .closed) ?? ClosedDevices()
+        self.hasFloors = try values.decodeIfPresent(Bool.self, forKey: .hasFloors) ?? true
+        self.connection = try values.decodeIfPresent(ConnectionView.self, forKey: .connection)
+        self.battle = try values.decodeIfPresent(BattleView.self, forKey: .battle)
+        self.connectionRevision = try values.decode(Int64.self, forKey: .connectionRevision)
+        self.goneAt = try values.decodeIfPresent(Timestamp.self, forKey: .goneAt)
     }
 
     /// The stage as the topic `stages` shows it.
@@ -71,15 +93,18 @@ package struct SeatStage: Equatable, Sendable, Codable {
 
     /// The seat that `user` would get by asking for `index`; -1 is the lowest that is free and unlocked.
     ///
-    /// - Throws: the refusal of the reference, section 6: no seats, no such seat, locked, occupied, none left.
+    /// - Throws: the refusal of the reference, sections 6 and 7: no seats, no such seat, locked, occupied, none left.
     func freeSeat(_ index: Int, for user: UserID) throws(ReplyError) -> Int {
         guard !self.seats.isEmpty else { throw ReplyError(.roomHasNoSeats, "the live has no seats") }
         if index == -1 {
             let free = self.seats.first {
                 $0.occupant == nil && !$0.isLocked && !self.isReserved($0.index, from: user)
             }
-            guard let free else { throw ReplyError(.allSeatsTaken, "all seats are taken or locked") }
-            return free.index
+            if let free { return free.index }
+            if self.seats.allSatisfy({ $0.occupant != nil }) {
+                throw ReplyError(.allSeatsTaken, "all \(self.seats.count) seats are taken")
+            }
+            throw ReplyError(.seatLimit, "no seat is left: those that are empty are locked or kept for the owner")
         }
         try self.check(index)
         if self.seats[index].isLocked { throw ReplyError(.seatLocked, "seat \(index) is locked") }

@@ -8,7 +8,7 @@ extension SeatStep {
     /// What the caller says of its own devices; all of it or nothing.
     mutating func setDevices(
         microphone: Bool?, camera: Bool?, suspend: SuspendStatus?, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         guard caller.role == .user, let index = self.stage.seatIndex(of: caller.userID) else {
             throw ReplyError(.notOnSeat, "you sit on no seat")
         }
@@ -38,7 +38,7 @@ extension SeatStep {
     /// A host closes someone's device, forced off and locked, or lifts all that keeps it closed; the user opens it itself.
     mutating func lockDevice(
         of user: UserID, _ device: Device, isLocked: Bool, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         try self.requireHost(caller)
         guard let index = self.stage.seatIndex(of: user) else {
             throw ReplyError(.failed, "user not found: \(user) sits on no seat")

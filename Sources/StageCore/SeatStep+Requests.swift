@@ -6,7 +6,7 @@ import PlazaModel
 extension SeatStep {
     mutating func apply(
         seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         let expiresAt = try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now)
         try RequestTimeout.check(extraInfo: extraInfo)
         let index = try self.seat(for: caller, seatIndex)
@@ -14,8 +14,10 @@ extension SeatStep {
             self.sit(caller.user, at: index)
             return .seat(index: index)
         }
-        guard self.requests.application(of: caller.userID) == nil else {
-            throw ReplyError(.requestConflict, "you have an open application")
+        if let open = self.requests.application(of: caller.userID) {
+            throw self.requests.open[open].seatIndex == seatIndex
+                ? ReplyError(.requestRepeated, "your application is open already")
+                : ReplyError(.requestConflict, "you have an open application for another seat")
         }
         try self.open(
             SeatRequest(kind: .application, guest: caller.user, seatIndex: seatIndex, expiresAt: expiresAt))
@@ -26,11 +28,11 @@ extension SeatStep {
         return .seat(index: nil)
     }
 
-    mutating func cancelApplication(_ caller: Caller) throws(ReplyError) -> CallResult {
+    mutating func cancelApplication(_ caller: Caller) throws(ReplyError) -> SeatFate.Result {
         guard caller.role == .user, let index = self.requests.application(of: caller.userID) else {
             throw ReplyError(.failed, "you have no open application")
         }
-        self.requests.open.remove(at: index)
+        self.requests.remove(at: index)
         self.notifyHosts(besides: caller.userID, content: .applicationCancelled(guest: caller.user))
         return .done
     }
@@ -38,7 +40,7 @@ extension SeatStep {
     /// The first answer of a host ends the application; the other hosts learn of it.
     mutating func answerApplication(
         of user: UserID, accepted: Bool, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         try self.requireHost(caller)
         guard let index = self.requests.application(of: user) else {
             throw ReplyError(.requestGone, "the user has no open application")
@@ -46,7 +48,7 @@ extension SeatStep {
         let guest = self.requests.open[index].guest
         // A seat that was taken or locked meanwhile refuses the answer; the application stays open.
         let seat = accepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: user) : nil
-        self.requests.open.remove(at: index)
+        self.requests.remove(at: index)
         if let seat { self.sit(guest, at: seat) }
         self.notify(user, .applicationAnswered(host: caller.user, accepted: accepted))
         for host in self.stage.hosts where host != caller.userID && host != user {
@@ -58,31 +60,34 @@ extension SeatStep {
     /// First step of an invitation: all but whether the guest is in the room, for which presence vouches.
     mutating func invite(
         _ user: UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
-    ) throws(ReplyError) {
+    ) throws(ReplyError) -> SeatFate.Result {
         try self.checkInvitation(
             of: user, seatIndex: seatIndex, timeoutSeconds: timeoutSeconds, extraInfo: extraInfo, caller)
         let offer = SeatOffer.invitation(
             seatIndex: seatIndex, timeoutSeconds: timeoutSeconds, extraInfo: extraInfo)
-        self.passOn(offer, to: user, caller)
+        return self.passOn(offer, to: user, caller)
     }
 
     /// First step of a placement.
-    mutating func offerPlace(to user: UserID, seatIndex: Int, _ caller: Caller) throws(ReplyError) {
+    mutating func offerPlace(
+        to user: UserID, seatIndex: Int, _ caller: Caller
+    ) throws(ReplyError) -> SeatFate.Result {
         try self.requireServer(caller)
         try self.requireUnseated(user)
         _ = try self.stage.freeSeat(seatIndex, for: user)
-        self.passOn(.placement(seatIndex: seatIndex), to: user, caller)
+        return self.passOn(.placement(seatIndex: seatIndex), to: user, caller)
     }
 
-    private mutating func passOn(_ offer: SeatOffer, to user: UserID, _ caller: Caller) {
+    private mutating func passOn(_ offer: SeatOffer, to user: UserID, _ caller: Caller) -> SeatFate.Result {
         self.effects.append(
             .audience(AudienceInput(self.stage.key, .vouchGuest(user: user, offer: offer, caller: caller))))
+        return .passedOn
     }
 
     /// Second step: the guest is in the room, and the caller's right and the seat are looked at again.
     mutating func vouched(
         _ guest: UserInfo, _ offer: SeatOffer, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         switch offer {
         case .placement(let seatIndex): return try self.place(guest, at: seatIndex, caller)
         case .invitation(let seatIndex, let timeoutSeconds, let extraInfo):
@@ -137,25 +142,25 @@ extension SeatStep {
     }
 
     /// By the inviter alone, also after it is no admin any more.
-    mutating func cancelInvitation(of user: UserID, _ caller: Caller) throws(ReplyError) -> CallResult {
+    mutating func cancelInvitation(of user: UserID, _ caller: Caller) throws(ReplyError) -> SeatFate.Result {
         guard let index = self.requests.invitation(of: user, by: caller.userID) else {
             throw ReplyError(.failed, "you have no open invitation to the user")
         }
-        self.requests.open.remove(at: index)
+        self.requests.remove(at: index)
         self.notify(user, .invitationCancelled(host: caller.user))
         return .done
     }
 
     mutating func answerInvitation(
         by host: UserID, accepted: Bool, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         try self.requireUser(caller)
         guard let index = self.requests.invitation(of: caller.userID, by: host) else {
             throw ReplyError(.failed, "the user has no open invitation to you")
         }
         let seat =
             accepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: caller.userID) : nil
-        self.requests.open.remove(at: index)
+        self.requests.remove(at: index)
         if let seat { self.sit(caller.user, at: seat) }
         self.notify(host, .invitationAnswered(guest: caller.user, accepted: accepted))
         return accepted ? .seat(index: seat) : .done
@@ -166,7 +171,7 @@ extension SeatStep {
             throw ReplyError(
                 .overloaded, "a live has at most \(Limits.openSeatRequests) open requests", retryAfter: 1000)
         }
-        self.requests.open.append(request)
+        self.requests.append(request)
     }
 
     // MARK: - Ends that nobody asked for

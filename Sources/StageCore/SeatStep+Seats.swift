@@ -29,7 +29,7 @@ extension SeatStep {
         self.notify(user.userID, .kickedOffSeat(seatIndex: index, by: host))
     }
 
-    mutating func take(seatIndex: Int, _ caller: Caller) throws(ReplyError) -> CallResult {
+    mutating func take(seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatFate.Result {
         guard self.stage.mode == .free || self.stage.role(of: caller.userID) != .generalUser else {
             return try self.apply(
                 seatIndex: seatIndex, timeoutSeconds: Self.takeTimeoutSeconds, extraInfo: "", caller)
@@ -51,7 +51,7 @@ extension SeatStep {
         return try self.stage.freeSeat(seatIndex, for: caller.userID)
     }
 
-    mutating func leave(_ caller: Caller) throws(ReplyError) -> CallResult {
+    mutating func leave(_ caller: Caller) throws(ReplyError) -> SeatFate.Result {
         guard caller.role == .user, let index = self.stage.seatIndex(of: caller.userID) else {
             throw ReplyError(.notOnSeat, "you sit on no seat")
         }
@@ -59,7 +59,7 @@ extension SeatStep {
         return .done
     }
 
-    mutating func kickOff(_ user: UserID, _ caller: Caller) throws(ReplyError) -> CallResult {
+    mutating func kickOff(_ user: UserID, _ caller: Caller) throws(ReplyError) -> SeatFate.Result {
         try self.requireHost(caller)
         guard let index = self.stage.seatIndex(of: user) else {
             throw ReplyError(.notOnSeat, "the user sits on no seat")
@@ -85,7 +85,7 @@ extension SeatStep {
 
     mutating func move(
         _ user: UserID, to target: Int, _ policy: MoveSeatPolicy, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         let isSelf = caller.role == .user && user == caller.userID
         if !isSelf { try self.requireHost(caller) }
         try self.stage.check(target)
@@ -127,7 +127,7 @@ extension SeatStep {
     /// Locks and unlocks a seat and the devices on it; all of it or nothing.
     mutating func lock(
         _ index: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
+    ) throws(ReplyError) -> SeatFate.Result {
         try self.requireHost(caller)
         try self.stage.check(index)
         let occupant = self.stage.seats[index].occupant?.user.userID
@@ -149,7 +149,7 @@ extension SeatStep {
     }
 
     /// The app's server puts a member of the room on a seat.
-    mutating func place(_ user: UserInfo, at seatIndex: Int, _ caller: Caller) throws(ReplyError) -> CallResult {
+    mutating func place(_ user: UserInfo, at seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatFate.Result {
         try self.requireServer(caller)
         try self.requireUnseated(user.userID)
         let index = try self.stage.freeSeat(seatIndex, for: user.userID)
@@ -206,7 +206,7 @@ extension SeatStep {
     /// The live is over: everybody learns that by the end itself, so no request is answered one by one.
     mutating func ended() {
         self.stage.goneAt = self.moment.now + SeatMachine.keptAfterEnd
-        self.requests.open = []
+        self.requests = SeatRequests()
         for index in self.stage.seats.indices { self.stage.seats[index].occupant = nil }
         self.stage.closed = ClosedDevices()
         self.stage.connection = nil

@@ -4,11 +4,13 @@ import PlazaModel
 
 /// One input at work on one live: a copy of its stage and requests, and what follows.
 ///
-/// Nothing reaches the journal or the effects before `store`, so a refused call leaves no trace of itself.
-struct SeatStep {
+/// Nothing reaches the journal before `store`, and `effects` are lent by the machine, which takes back those of a
+/// refused call; so that leaves no trace of itself.
+struct SeatStep: ~Copyable {
     let moment: Moment
     var stage: SeatStage
     var requests: SeatRequests
+    /// What follows, behind what followed from earlier inputs.
     var effects: [Effect] = []
     var events: [StageEvent] = []
     private let before: SeatStage?
@@ -25,25 +27,28 @@ struct SeatStep {
     }
 
     /// A stage that opens now, in place of `last`.
-    init(opening key: LiveKey, _ moment: Moment, epoch: Int64, info: LiveInfo, after last: SeatStage?) {
+    init(
+        opening key: LiveKey, _ moment: Moment, epoch: Int64, info: LiveInfo, after last: SeatStage?,
+        _ leftOver: SeatRequests
+    ) {
         self.moment = moment
         self.stage = SeatStage(key: key, epoch: epoch, revision: last?.revision ?? 0, info: info)
         self.requests = SeatRequests()
         self.before = nil
-        self.requestsBefore = SeatRequests()
+        self.requestsBefore = leftOver
+        self.stage.hasFloors = last?.hasFloors ?? false
         self.seatKeptOwner()
     }
 
     /// Gives the stage its next revision and tells it, when viewers see a change; once an input.
     ///
-    /// - Returns: what a reader must have seen to see the change, or nil when there is none.
+    /// - Returns: the revision that a reader must have to see the change, or nil when there is none.
     @discardableResult
-    mutating func publish(_ policies: Policies) -> Seen? {
+    mutating func publish(_ backends: Set<AppID>) -> Int64? {
         let isSame =
-            self.before.map {
-                $0.seats == self.stage.seats && $0.connection == self.stage.connection
-                    && $0.battle == self.stage.battle && $0.templateID == self.stage.templateID
-            } ?? false
+            self.before?.templateID == self.stage.templateID && self.before?.seats == self.stage.seats
+            && self.before?.connection == .some(self.stage.connection)
+            && self.before?.battle == .some(self.stage.battle)
         if isSame && self.events.isEmpty && self.stage.goneAt == nil { return nil }
         self.stage.revision = Revision.next(after: self.stage.revision, at: self.moment)
         let record = self.stage.record
@@ -53,17 +58,17 @@ struct SeatStep {
             self.effects.append(
                 .barrage(BarrageInput(self.stage.key, .tell(content: .stage(record: record, events: self.events)))))
             self.tellPartners()
-            self.tellBackend(policies)
+            self.tellBackend(backends)
         }
-        return Seen(.stages, self.stage.key.live, revision: self.stage.revision)
+        return self.stage.revision
     }
 
     /// Connected lives show each other's seats; an unconnected voice live only says when it becomes too full to connect,
     /// or is so no longer.
     private mutating func tellPartners() {
         let isNews: Bool
-        if let connection = self.stage.connection {
-            isNews = self.before?.seats != self.stage.seats || self.before?.connection?.id != connection.id
+        if let id = self.stage.connection?.id {
+            isNews = self.before?.seats != self.stage.seats || self.before?.connection?.id != id
         } else {
             isNews = self.stage.isCrowded != (self.before?.isCrowded ?? false)
         }
@@ -73,26 +78,28 @@ struct SeatStep {
     }
 
     /// The app's backend hears who sits where, and of locks, not of every microphone.
-    private mutating func tellBackend(_ policies: Policies) {
+    private mutating func tellBackend(_ backends: Set<AppID>) {
+        guard backends.contains(self.stage.key.app) else { return }
         let seats = self.stage.seats
         let isSame = self.before.map { $0.seats.elementsEqual(seats) { $0.isSameToBackend(as: $1) } } ?? seats.isEmpty
-        guard !isSame, policies[self.stage.key.app].hasWebhooks else { return }
+        guard !isSame else { return }
         self.effects.append(.webhook(WebhookEvent(self.stage.key, at: self.moment.now, .seatsChanged(seats: seats))))
     }
 
-    /// Hands the result over.
-    mutating func store(in journal: inout Journal<SeatKey, SeatRow>, into effects: inout [Effect]) {
-        if self.before != self.stage { journal[.stage(self.stage.key)] = .stage(stage: self.stage) }
+    /// Hands the rows over.
+    func store(in journal: inout Journal<SeatKey, SeatRow>) {
+        if self.before?.revision != self.stage.revision || self.before != self.stage {
+            let row = SeatRow.stage(stage: self.stage)
+            let known: Void? = journal.update(.stage(self.stage.key)) { $0 = row }
+            if known == nil { journal[.stage(self.stage.key)] = row }
+        }
         if self.requestsBefore != self.requests {
             journal[.requests(self.stage.key)] = self.requests.open.isEmpty ? nil : .requests(requests: self.requests)
         }
-        effects.append(contentsOf: self.effects)
     }
 
     /// Decides a call; what tells rather than asks is none.
-    ///
-    /// - Returns: nil when it is passed on to presence, which answers or sends it back.
-    mutating func decide(_ command: SeatCommand, for caller: Caller) throws(ReplyError) -> CallResult? {
+    mutating func decide(_ command: SeatCommand, for caller: Caller) throws(ReplyError) -> SeatFate.Result {
         switch command {
         case .apply(let index, let timeout, let extraInfo, _):
             if self.stage.role(of: caller.userID) == .owner { throw self.notAllowed("the owner does not apply") }
@@ -101,11 +108,9 @@ struct SeatStep {
         case .acceptApplication(let user, _): return try self.answerApplication(of: user, accepted: true, caller)
         case .rejectApplication(let user, _): return try self.answerApplication(of: user, accepted: false, caller)
         case .invite(let user, let index, let timeout, let extraInfo, _):
-            try self.invite(user, seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
-            return nil
+            return try self.invite(user, seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
         case .place(let user, let index, _):
-            try self.offerPlace(to: user, seatIndex: index, caller)
-            return nil
+            return try self.offerPlace(to: user, seatIndex: index, caller)
         case .vouched(let user, let offer, _): return try self.vouched(user, offer, caller)
         case .cancelInvitation(let user, _): return try self.cancelInvitation(of: user, caller)
         case .acceptInvitation(let inviter, _):
@@ -122,8 +127,8 @@ struct SeatStep {
             return try self.setDevices(microphone: microphone, camera: camera, suspend: suspend, caller)
         case .lockDevice(let user, let device, let isLocked, _):
             return try self.lockDevice(of: user, device, isLocked: isLocked, caller)
-        case .requests: return try self.openRequests(caller)
-        case .opened, .infoChanged, .ended, .userGone, .userBack, .profile, .confirmOccupants, .floor, .connection:
+        case .requests, .opened, .infoChanged, .ended, .userGone, .userBack, .profile, .confirmOccupants, .floor,
+            .connection:
             return .done
         }
     }
@@ -136,8 +141,10 @@ struct SeatStep {
         case .userBack(let user): self.userBack(user)
         case .profile(let user): self.profile(user)
         case .confirmOccupants:
-            for seat in self.stage.seats {
-                guard let user = seat.occupant?.user.userID else { continue }
+            let owner = self.stage.owner.userID
+            let seated = self.stage.seats.compactMap { $0.occupant?.user.userID }
+            // The owner's absence matters also while it does not sit.
+            for user in self.stage.isOwnerIn && !seated.contains(owner) ? seated + [owner] : seated {
                 self.effects.append(.audience(AudienceInput(self.stage.key, .confirm(user: user))))
             }
         case .connection(let view, let battle, let revision, let events):
@@ -182,7 +189,10 @@ struct SeatStep {
 extension SeatStage {
     /// More people than take part in a voice connection.
     var isCrowded: Bool {
-        self.template.kind == .voice && self.seats.count { $0.occupant != nil } > Limits.voiceCoHostSeats
+        guard self.seats.count > Limits.voiceCoHostSeats, self.template.kind == .voice else { return false }
+        var count = 0
+        for index in self.seats.indices where self.seats[index].occupant != nil { count += 1 }
+        return count > Limits.voiceCoHostSeats
     }
 }
 

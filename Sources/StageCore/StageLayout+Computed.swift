@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// A seat of some live as the layout sees it: where it comes among all places, and who is there.
+/// A seat as the layout sees it: where it comes among all places, and who is there.
 private struct Spot {
     var place: Int
     var live: LiveID
-    var seat: Seat
+    var seatIndex: Int
+    /// Empty when the seat is.
+    var userID: UserID
 }
 
 extension StageLayout {
@@ -28,19 +30,27 @@ extension StageLayout {
             regions: spots.map { spot in
                 let frame = plan.frames[spot.place]
                 return Region(
-                    live: spot.live, userID: spot.seat.occupant?.user.userID ?? "", seatIndex: spot.seat.index,
-                    x: frame.x, y: frame.y, width: frame.width, height: frame.height, zorder: frame.zorder)
+                    live: spot.live, userID: spot.userID, seatIndex: spot.seatIndex, x: frame.x, y: frame.y,
+                    width: frame.width, height: frame.height, zorder: frame.zorder)
             })
     }
 
     /// Templates that re-flow know people alone; the others show empty seats too.
     private static func spots(_ live: LiveID, _ seats: [Seat], _ template: SeatTemplate) -> [Spot] {
-        switch template.shape {
-        case .dynamicGrid, .floats, .leftFocus, .uniformGrid:
-            seats.filter { $0.occupant != nil }.enumerated().map { Spot(place: $0, live: live, seat: $1) }
-        case .fixedGrid, .fixedColumn, .oneVideo, .twoHosts, .twoGroups, .rows, .voiceGroups:
-            seats.map { Spot(place: $0.index, live: live, seat: $0) }
+        let isForPeople =
+            switch template.shape {
+            case .dynamicGrid, .floats, .leftFocus, .uniformGrid: true
+            case .fixedGrid, .fixedColumn, .oneVideo, .twoHosts, .twoGroups, .rows, .voiceGroups: false
+            }
+        var spots: [Spot] = []
+        spots.reserveCapacity(seats.count)
+        for index in seats.indices {
+            let user = seats[index].occupant?.user.userID
+            if user != nil || !isForPeople {
+                spots.append(Spot(place: spots.count, live: live, seatIndex: index, userID: user ?? ""))
+            }
         }
+        return spots
     }
 
     /// The connected lives with their seats, this one first, the others in the order of joining.
@@ -60,18 +70,26 @@ extension StageLayout {
         var first: [Spot] = []
         var others: [Spot] = []
         for (live, seats) in stages {
-            let people = seats.filter { $0.occupant != nil }.map { Spot(place: 0, live: live, seat: $0) }
+            let people = seats.compactMap { seat in
+                seat.occupant.map {
+                    Spot(place: 0, live: live, seatIndex: seat.index, userID: $0.user.userID)
+                }
+            }
             first += people.prefix(1)
             others += people.dropFirst()
         }
-        return (first + others).enumerated().map { Spot(place: $0, live: $1.live, seat: $1.seat) }
+        var spots = first + others
+        for place in spots.indices { spots[place].place = place }
+        return spots
     }
 
     /// The first seats of each live, each live in a group of its own.
     private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [Spot] {
         stages.enumerated().flatMap { group, stage in
             stage.seats.prefix(LayoutPlan.groupPlaces).map { seat in
-                Spot(place: group * LayoutPlan.groupPlaces + seat.index, live: stage.live, seat: seat)
+                Spot(
+                    place: group * LayoutPlan.groupPlaces + seat.index, live: stage.live, seatIndex: seat.index,
+                    userID: seat.occupant?.user.userID ?? "")
             }
         }
     }

@@ -33,6 +33,25 @@ struct SeatPermissionTests {
         Rule(name: "move others", codes: [0, 0, 100006, 0]) {
             .move(user: "seated", to: 2, policy: .abortWhenOccupied, caller: $0)
         },
+        Rule(name: "close a device", codes: [0, 0, 100006, 0]) {
+            .lockDevice(user: "seated", device: .microphone, isLocked: true, caller: $0)
+        },
+        Rule(name: "open a device", codes: [0, 0, 100006, 0]) {
+            .lockDevice(user: "seated", device: .camera, isLocked: false, caller: $0)
+        },
+        Rule(name: "lock a seat's device", codes: [0, 0, 100006, 0]) {
+            .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: true, caller: $0)
+        },
+        Rule(name: "own device without a seat", codes: [100206, 100206, 100206, 100206]) {
+            .device(microphone: true, camera: nil, suspend: nil, caller: $0)
+        },
+        Rule(name: "place on a seat", codes: [100006, 100006, 100006, 0]) {
+            .place(user: "other", seatIndex: 2, caller: $0)
+        },
+        Rule(name: "read the open requests", codes: [0, 0, 100006, 0]) { .requests(caller: $0) },
+        Rule(name: "move oneself without a seat", codes: [100206, 100206, 100206, 100206]) { caller in
+            .move(user: caller.userID, to: 2, policy: .abortWhenOccupied, caller: caller)
+        },
         Rule(name: "apply", codes: [100006, 0, 0, 100006]) {
             .apply(seatIndex: 2, timeoutSeconds: 10, extraInfo: "", caller: $0)
         },

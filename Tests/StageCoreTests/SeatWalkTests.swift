@@ -76,7 +76,8 @@ struct SeatWalk {
             self.follower.follow(back, effects)
         case .failure?, nil: break
         }
-        self.last = effects.replies.last.map { (input, $0) }
+        // A call too many may come again and is a new one then.
+        self.last = effects.code == -2 ? nil : effects.replies.last.map { (input, $0) }
     }
 
     mutating func pass(milliseconds: Int64) -> [Effect] {
@@ -183,6 +184,10 @@ struct StageFollower {
     mutating func follow(_ input: SeatInput?, _ effects: [Effect]) {
         for notice in effects.notices { self.follow(notice) }
         if let input { self.follow(input, succeeded: effects.code == 0, effects.result) }
+        if let input, case .opened = input.command, !effects.stages.isEmpty {
+            // A newer live of the same name takes the place of one whose end is still on its way.
+            for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) { self.end(request) }
+        }
         for record in effects.stages {
             if let last = self.stages[record.live], last.revision >= record.revision {
                 self.wrong.append("a stage with an old revision")

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CoreKit
+package import PlazaModel
+
+/// What became of one seat call: plain and short, for it is copied for undo and written with every batch.
+package struct SeatFate: Equatable, Sendable, Codable {
+    /// How a call came out.
+    package enum Result: Equatable, Sendable, Codable {
+        /// Presence has it, which answers or sends it back.
+        case passedOn
+        case done
+        case seat(index: Int?)
+        case refused(error: ReplyError)
+    }
+
+    package var counter: Int64
+    package var result: Result
+    /// The stage's revision that a reader must have to see what the call changed.
+    package var revision: Int64?
+
+    /// What the caller hears, each time; nil while the call is passed on.
+    func reply(to caller: Caller, _ key: LiveKey) -> Effect? {
+        let outcome: Outcome
+        switch self.result {
+        case .passedOn: return nil
+        case .done: outcome = .success(result: .done)
+        case .seat(let index): outcome = .success(result: .seat(index: index))
+        case .refused(let error): outcome = .failure(error: error)
+        }
+        let seen = self.revision.map { Seen(.stages, key.live, revision: $0) }
+        return .reply(Reply(to: caller, app: key.app, outcome, seen: seen))
+    }
+}
+
+/// The last fates of one session's calls in a live (I15): an `OutcomeWindow` that knows what a seat call can come to.
+package struct SeatOutcomes: Equatable, Sendable, Codable {
+    /// In the order in which the calls were decided.
+    package private(set) var fates: [SeatFate] = []
+    /// The highest counter that was let go.
+    package private(set) var floor: Int64 = .min
+    /// When the window may go.
+    package private(set) var expiresAt: Timestamp
+    /// The second, since 1970, of the last call, and how many calls were decided in it.
+    private var second: Int64 = 0
+    private var callsInSecond = 0
+
+    /// An empty window.
+    init(at now: Timestamp) { self.expiresAt = now + OutcomeWindow.lifetime }
+
+    /// When the row falls due, rounded up as `OutcomeWindow.due` is, so that it rarely changes.
+    package var due: Timestamp {
+        let step: Int64 = 10_000
+        return Timestamp(milliseconds: (self.expiresAt.milliseconds + step - 1) / step * step)
+    }
+
+    /// What is known of a call.
+    enum Verdict: Equatable {
+        case fresh
+        case repeated(SeatFate)
+        case forgotten
+    }
+
+    /// Tells whether the call `counter` is new.
+    func verdict(on counter: Int64) -> Verdict {
+        for fate in self.fates where fate.counter == counter { return .repeated(fate) }
+        return counter <= self.floor ? .forgotten : .fresh
+    }
+
+    /// Refuses a user who calls too often (reference 12); nothing is kept of it, so the same call may come again later.
+    func checkRate(of caller: Caller, at now: Timestamp) throws(ReplyError) {
+        guard caller.role == .user, now.seconds == self.second, self.callsInSecond >= Limits.seatCallsPerSecond
+        else { return }
+        throw ReplyError(
+            .tooFrequent, "at most \(Limits.seatCallsPerSecond) seat calls a second",
+            retryAfter: 1000 - now.milliseconds % 1000)
+    }
+
+    /// Keeps what became of a call; what a second step decided takes the place of `passedOn`.
+    mutating func record(_ fate: SeatFate, at now: Timestamp) {
+        self.expiresAt = now + OutcomeWindow.lifetime
+        self.callsInSecond = now.seconds == self.second ? self.callsInSecond + 1 : 1
+        self.second = now.seconds
+        if let index = self.fates.lastIndex(where: { $0.counter == fate.counter }) {
+            self.fates[index] = fate
+            return
+        }
+        if self.fates.count == OutcomeWindow.limit { self.floor = max(self.floor, self.fates.removeFirst().counter) }
+        self.fates.append(fate)
+    }
+}
+
+extension Journal where Key == SeatKey, Row == SeatRow {
+    /// Tells whether the caller's call is new.
+    ///
+    /// - Throws: `tooFrequent`, when it is new and one too many.
+    func verdict(_ key: SeatKey, on caller: Caller, at now: Timestamp) throws(ReplyError) -> SeatOutcomes.Verdict {
+        guard case .outcomes(let window)? = self[key] else { return .fresh }
+        let verdict = window.verdict(on: caller.request.counter)
+        if verdict == .fresh { try window.checkRate(of: caller, at: now) }
+        return verdict
+    }
+
+    /// Keeps what became of a call.
+    mutating func record(_ key: SeatKey, _ fate: SeatFate, at now: Timestamp) {
+        let known: Void? = self.update(key) { row in
+            guard case .outcomes(var window) = row else { return }
+            // Held by nobody else while it changes.
+            row = .outcomes(outcomes: SeatOutcomes(at: .distantPast))
+            window.record(fate, at: now)
+            row = .outcomes(outcomes: window)
+        }
+        if known == nil {
+            var window = SeatOutcomes(at: now)
+            window.record(fate, at: now)
+            self[key] = .outcomes(outcomes: window)
+        }
+    }
+}
