@@ -2,7 +2,9 @@
 import Glibc
 
 /// The benchmarks by name; `bench NAME [--json]` runs one.
-let benchmarks = [CoreBench.benchmark, SeatBench.benchmark, FanoutBench.benchmark, IdleBench.benchmark]
+let benchmarks = [
+    CoreBench.benchmark, SeatBench.benchmark, ConnectionBench.benchmark, FanoutBench.benchmark, IdleBench.benchmark,
+]
 
 /// Parts of benchmarks that run in a process of their own.
 let children = ["receive": Receivers.run]

@@ -12,8 +12,8 @@ package struct OutcomeWindow: Hashable, Sendable, Codable {
     /// How long a retry can still be told from a new call.
     package static let lifetime = Milliseconds.seconds(60)
 
-    /// What is known of a call.
-    package enum Entry: Hashable, Sendable, Codable {
+    /// What is known of a call; indirect, for a window is copied far more often than its entries are read.
+    package indirect enum Entry: Hashable, Sendable, Codable {
         /// It was decided here.
         case answered(outcome: Outcome, seen: Seen?)
         /// It was passed on to another machine, which decides and answers.

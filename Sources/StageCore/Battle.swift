@@ -18,6 +18,8 @@ package struct Battle: Equatable, Sendable, Codable {
 
     package var id: BattleID
     package var inviter: LiveID
+    /// The inviter's side, then those of the lives that were asked, as they were then.
+    package var asked: [BattleSide]
     package var createdAt: Timestamp
     package var durationSeconds: Int64
     package var needResponse: Bool

@@ -38,22 +38,47 @@ package enum ConnectionKey: RowKey {
         }
     }
 
-    package static func < (a: ConnectionKey, b: ConnectionKey) -> Bool { a.order < b.order }
+    package static func < (a: ConnectionKey, b: ConnectionKey) -> Bool {
+        switch (a, b) {
+        case (.live(let a), .live(let b)), (.floors(let a), .floors(let b)): a < b
+        case (.request(let a, let to), .request(let b, let other)): a != b ? a < b : to < other
+        case (.connection(let app, let a), .connection(let other, let b)): app != other ? app < other : a < b
+        case (.battle(let app, let a), .battle(let other, let b)): app != other ? app < other : a < b
+        case (.outcomes(let app, let a), .outcomes(let other, let b)): app != other ? app < other : a < b
+        default: a.kind < b.kind
+        }
+    }
 
-    private var order: (Int, AppID, String, LiveID) {
+    /// What tells most rows of a partition apart; equality looks at the rest.
+    package func hash(into hasher: inout Hasher) {
         switch self {
-        case .live(let key): (0, key.app, key.live.text, "")
-        case .request(let inviter, let invitee): (1, inviter.app, inviter.live.text, invitee)
-        case .connection(let app, let id): (2, app, id.text, "")
-        case .battle(let app, let id): (3, app, id.text, "")
-        case .floors(let key): (4, key.app, key.live.text, "")
-        case .outcomes(let app, let session): (5, app, session.text, "")
+        case .live(let key): hasher.combine(key.live)
+        case .request(let inviter, let invitee):
+            hasher.combine(inviter.live)
+            hasher.combine(invitee)
+        case .connection(_, let id): hasher.combine(id)
+        case .battle(_, let id): hasher.combine(id)
+        case .floors(let key):
+            hasher.combine(4)
+            hasher.combine(key.live)
+        case .outcomes(_, let session): hasher.combine(session)
+        }
+    }
+
+    private var kind: Int {
+        switch self {
+        case .live: 0
+        case .request: 1
+        case .connection: 2
+        case .battle: 3
+        case .floors: 4
+        case .outcomes: 5
         }
     }
 }
 
-/// One keyed piece of the connection machine's state.
-package enum ConnectionRow: JournalRow, Codable {
+/// One keyed piece of the connection machine's state; indirect, for rows are looked at far more often than changed.
+package indirect enum ConnectionRow: JournalRow, Codable {
     case live(live: HostedLive)
     case request(request: CoHostRequest)
     case connection(connection: ConnectionView)
@@ -66,60 +91,17 @@ package enum ConnectionRow: JournalRow, Codable {
         case .live, .connection, .floors: nil
         case .request(let request): request.expiresAt
         case .battle(let battle): battle.due
-        case .outcomes(let window): window.expiresAt
+        case .outcomes(let window): window.due
         }
     }
-}
 
-/// A running live as the connection machine knows it.
-package struct HostedLive: Equatable, Sendable, Codable {
-    package var owner: UserInfo
-    package var isVoice: Bool
-    package var admins: [UserID] = []
-    /// The revision of the last word to the live's seat machine.
-    package var revision: Int64
-    package var connection: ConnectionID?
-    /// The lives that this one asks to connect, in the order of asking; at most `Limits.coHostTargets`.
-    package var outgoing: [LiveID] = []
-    /// The live that asks this one; one at a time.
-    package var incoming: LiveID?
-    /// The battle that the live shows: the one it fights in or has left, or the last one with its result.
-    package var battle: BattleID?
-    /// The battle that is being agreed on with this live.
-    package var battleRequest: BattleID?
-    /// What the other members see of this live's seats; empty while it is in no connection.
-    package var seats: [Seat] = []
-    /// A voice live with more than `Limits.voiceCoHostSeats` occupied seats.
-    package var isCrowded = false
-    /// The members whose sound this live's mix leaves out.
-    package var muted: [LiveID] = []
-}
-
-/// An open request of one live's host to another's; ends exactly once (I13).
-package struct CoHostRequest: Equatable, Sendable, Codable {
-    package var inviter: LiveID
-    package var invitee: LiveID
-    /// The template of the connection that an acceptance begins.
-    package var templateID: Int
-    package var expiresAt: Timestamp
-}
-
-/// The code for each live that a co-host request names (reference 8, TUIConnectionCode).
-enum ConnectionCode {
-    static let unknown = -1
-    static let sent = 0
-    static let noSuchLive = 1
-    static let alreadyInvited = 2
-    static let connectedElsewhere = 3
-    static let full = 4
-    static let kindsDiffer = 6
-}
-
-/// The code for each live that a battle request names (reference 10, TUIBattleCode).
-enum BattleCode {
-    static let sent = 0
-    static let noSuchLive = 1
-    static let alreadyInvited = 2
-    static let inAnotherBattle = 3
-    static let hasLeft = 4
+    /// Keeps the outcome of a call, when the row is a session's.
+    mutating func record(_ counter: Int64, _ entry: OutcomeWindow.Entry, at now: Timestamp) {
+        switch consume self {
+        case .outcomes(var window):
+            window.record(counter, entry, at: now)
+            self = .outcomes(outcomes: window)
+        case let other: self = other
+        }
+    }
 }

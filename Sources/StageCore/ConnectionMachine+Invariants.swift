@@ -20,7 +20,7 @@ extension ConnectionMachine {
                 case (.battle(let app, _), .battle(let battle)?): self.check(battle, app, journal, now)
                 case (.floors, .floors?): []
                 case (.outcomes, .outcomes(let window)?):
-                    window.expiresAt <= now ? ["I15: outcomes outlived their time"] : []
+                    window.due <= now ? ["I15: outcomes outlived their time"] : []
                 default: ["a row of another kind"]
                 }
             wrong += found.map { "\(key.text): \($0)" }

@@ -55,10 +55,11 @@ package struct ConnectionMachine: Machine {
         _ app: AppID, _ journal: inout Journal<ConnectionKey, ConnectionRow>, _ moment: Moment,
         _ effects: inout [Effect], _ body: (inout ConnectionStep) -> Void
     ) {
-        var step = ConnectionStep(app: app, moment: moment, policy: self.policies[app])
+        var step = ConnectionStep(app: app, moment: moment, policies: self.policies)
         swap(&step.journal, &journal)
         swap(&step.effects, &effects)
         body(&step)
+        step.store()
         swap(&step.journal, &journal)
         swap(&step.effects, &effects)
     }
@@ -66,9 +67,7 @@ package struct ConnectionMachine: Machine {
     /// Answers a call: once decided, always the same (I15).
     private static func answer(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
         let key = ConnectionKey.outcomes(step.app, caller.request.session)
-        var window = OutcomeWindow(at: step.moment.now)
-        if case .outcomes(let known)? = step.journal[key] { window = known }
-        if let again = window.replay(to: caller, app: step.app) {
+        if case .outcomes(let known)? = step.journal[key], let again = known.replay(to: caller, app: step.app) {
             step.effects.append(contentsOf: again)
             return
         }
@@ -79,8 +78,14 @@ package struct ConnectionMachine: Machine {
             outcome = .failure(error: error)
         }
         step.tellSeats()
-        window.record(caller.request.counter, .answered(outcome: outcome, seen: nil), at: step.moment.now)
-        step.journal[key] = .outcomes(outcomes: window)
+        let entry = OutcomeWindow.Entry.answered(outcome: outcome, seen: nil)
+        let now = step.moment.now
+        let known: Void? = step.journal.update(key) { $0.record(caller.request.counter, entry, at: now) }
+        if known == nil {
+            var window = OutcomeWindow(at: now)
+            window.record(caller.request.counter, entry, at: now)
+            step.journal[key] = .outcomes(outcomes: window)
+        }
         step.effects.append(.reply(Reply(to: caller, app: step.app, outcome)))
     }
 }

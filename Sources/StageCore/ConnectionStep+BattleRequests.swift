@@ -25,20 +25,32 @@ extension ConnectionStep {
         let expiresAt =
             needResponse ? try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now) : self.moment.now
         try RequestTimeout.check(extraInfo: extensionInfo)
+        var pace = inviter.battlePace
+        if let wait = pace.count(at: self.moment.now) {
+            throw ReplyError(
+                .battleTooFrequent, "a live sends \(Pace.burst) battle requests at once, then one each second",
+                retryAfter: wait.count)
+        }
         var asked: [LiveID] = []
         var codes: [LiveCode] = []
         for target in targets {
-            let code = asked.contains(target) ? BattleCode.alreadyInvited : self.code(forBattling: target, from: from)
-            if code == BattleCode.sent { asked.append(target) }
-            codes.append(LiveCode(live: target, code: code))
+            let code =
+                asked.contains(target)
+                ? .battle(target, .alreadyInvited, .battlePending) : self.code(forBattling: target, from: from)
+            if code.code == BattleCode.sent.rawValue { asked.append(target) }
+            codes.append(code)
         }
         guard !asked.isEmpty else { throw ReplyError(.noValidRoom, "none of these lives can battle now") }
+        self.update(from) { $0.battlePace = pace }
         var battle = Battle(
-            id: BattleID("b-\(self.moment.offset)"), inviter: from, createdAt: self.moment.now,
+            id: BattleID("b-\(self.moment.offset)"), inviter: from,
+            asked: ([from] + asked).map { BattleSide(live: $0, host: self.member($0).host) },
+            createdAt: self.moment.now,
             durationSeconds: durationSeconds == 0 ? self.policy.maxBattleSeconds : durationSeconds,
             needResponse: needResponse, extensionInfo: extensionInfo,
             invitees: asked.map { BattleInvitee(live: $0, hasAccepted: !needResponse) }, expiresAt: expiresAt)
-        self.set(battle)
+        self.set(battle.id, battle)
+        self.tellCreated(battle)
         for live in [from] + asked { self.update(live) { $0.battleRequest = battle.id } }
         if needResponse {
             for target in asked {
@@ -55,15 +67,19 @@ extension ConnectionStep {
             battle: battle.id, startTime: battle.view?.startTime, endTime: battle.view?.endTime, codes: codes)
     }
 
-    private func code(forBattling target: LiveID, from: LiveID) -> Int {
-        if target == from { return BattleCode.alreadyInvited }
-        guard let invitee = self.live(target) else { return BattleCode.noSuchLive }
-        if invitee.connection == nil || invitee.connection != self.live(from)?.connection { return BattleCode.hasLeft }
-        return invitee.battleRequest != nil || self.isFighting(target) ? BattleCode.inAnotherBattle : BattleCode.sent
+    private mutating func code(forBattling target: LiveID, from: LiveID) -> LiveCode {
+        if target == from { return .battle(target, .alreadyInvited, .badParameter) }
+        guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
+        if invitee.connection == nil || invitee.connection != self.live(from)?.connection {
+            return .battle(target, .hasLeft, .noSuchConnection)
+        }
+        if invitee.battleRequest != nil { return .battle(target, .inAnotherBattle, .battlePending) }
+        return self.isFighting(target)
+            ? .battle(target, .inAnotherBattle, .inAnotherBattle) : .battle(target, .sent)
     }
 
-    func isFighting(_ id: LiveID) -> Bool {
-        guard let battle = self.battle(self.live(id)?.battle) else { return false }
+    mutating func isFighting(_ id: LiveID) -> Bool {
+        guard let battle = self.battle(self.read(id) { $0.battle }) else { return false }
         return battle.isFighting && battle.side(of: id) != nil
     }
 
@@ -93,6 +109,9 @@ extension ConnectionStep {
         }
         if battle.view?.ended != nil { throw ReplyError(.battleOver, "the battle is over") }
         guard let index = battle.invitees.firstIndex(where: { $0.live == live && !$0.hasAccepted }) else {
+            if battle.invitees.contains(where: { $0.live == live }), accepted {
+                throw ReplyError(.battlePending, "you have accepted; others have yet to answer")
+            }
             throw ReplyError(.noSuchBattle, "the battle has no open request to you")
         }
         if accepted {
@@ -128,7 +147,7 @@ extension ConnectionStep {
                     invitee.live, .battleRequestCancelled(battle: battle.id, inviter: id, invitee: invitee.live))
             }
             self.update(id) { $0.battleRequest = nil }
-            self.journal[.battle(self.app, battle.id)] = nil
+            self.close(battle)
             return
         }
         let isOpen = battle.invitees.contains { $0.live == id && !$0.hasAccepted }
@@ -149,12 +168,18 @@ extension ConnectionStep {
     private mutating func settle(_ battle: inout Battle) {
         if battle.invitees.isEmpty {
             self.update(battle.inviter) { $0.battleRequest = nil }
-            self.journal[.battle(self.app, battle.id)] = nil
             self.notify(battle.inviter, .battleNotStarted(battle: battle.id))
+            self.close(battle)
         } else if battle.invitees.allSatisfy(\.hasAccepted) {
             self.start(&battle)
         } else {
-            self.set(battle)
+            self.set(battle.id, battle)
         }
+    }
+
+    /// The battle never starts.
+    private mutating func close(_ battle: Battle) {
+        self.set(battle.id, nil)
+        self.tellEnded(battle)
     }
 }

@@ -15,7 +15,8 @@ extension ConnectionStep {
             needResponse: battle.needResponse, startTime: self.moment.now, endTime: endTime,
             sides: sides.map { BattleSide(live: $0, host: self.member($0).host) })
         battle.invitees = []
-        self.set(battle)
+        self.set(battle.id, battle)
+        self.tellStarted(battle)
         for live in sides {
             // The last battle's result gives way to this one.
             self.hideBattle(of: live)
@@ -45,15 +46,16 @@ extension ConnectionStep {
         view.endTime = min(view.endTime, self.moment.now)
         battle.view = view
         battle.isDirty = false
-        self.set(battle)
-        self.endedHere.insert(battle.id)
+        self.set(battle.id, battle)
+        self.endedHere.append(battle.id)
+        self.tellEnded(battle)
         for live in self.lives(showing: battle) { self.touch(live, .battleEnded(battle: battle.id, reason: reason)) }
     }
 
     private mutating func publishScores(_ battle: inout Battle) {
         battle.isDirty = false
         battle.publishedAt = self.moment.now
-        self.set(battle)
+        self.set(battle.id, battle)
         for live in self.lives(showing: battle) { self.touch(live, .battleScored(battle: battle.id)) }
     }
 
@@ -73,15 +75,15 @@ extension ConnectionStep {
 
     /// Takes the live out of whatever battle it is in or agreeing on.
     mutating func leaveBattles(_ id: LiveID) {
-        if var asking = self.battle(self.live(id)?.battleRequest) { self.leaveAgreement(id, &asking) }
-        if self.isFighting(id), let battle = self.live(id)?.battle { self.leaveFight(id, battle) }
+        if var asking = self.battle(self.read(id) { $0.battleRequest }) { self.leaveAgreement(id, &asking) }
+        if self.isFighting(id), let battle = self.read(id, { $0.battle }) { self.leaveFight(id, battle) }
     }
 
     /// The others go on; when all have left, the battle ends.
     private mutating func leaveFight(_ live: LiveID, _ id: BattleID) {
         guard var battle = self.battle(id), let side = battle.side(of: live) else { return }
         battle.view?.sides[side].hasLeft = true
-        self.set(battle)
+        self.set(battle.id, battle)
         for viewer in self.lives(showing: battle) {
             self.touch(viewer, .battleUserExited(battle: battle.id, live: live))
         }
@@ -99,30 +101,39 @@ extension ConnectionStep {
         guard (1...Limits.coHostLives).contains(scores.count) else {
             throw ReplyError(.badParameter, "an update names 1 to \(Limits.coHostLives) lives")
         }
-        let before = battle.view
-        let codes = scores.map { LiveCode(live: $0.live, code: Self.apply($0, operation, to: &battle)) }
-        guard battle.view != before else { return .scores(codes: codes) }
+        var isChanged = false
+        let codes = scores.map { update in
+            LiveCode(live: update.live, code: Self.apply(update, operation, to: &battle, &isChanged))
+        }
+        guard isChanged else { return .scores(codes: codes) }
         battle.isDirty = true
-        self.set(battle)
+        self.set(battle.id, battle)
         if battle.publishedAt.map({ $0 + Battle.publishInterval <= self.moment.now }) ?? true {
             self.publishScores(&battle)
         }
         return .scores(codes: codes)
     }
 
-    private static func apply(_ update: ScoreUpdate, _ operation: ScoreOperation, to battle: inout Battle) -> Int {
-        guard let view = battle.view else { return ReplyCode.battleNotStarted.code }
-        guard view.ended == nil else { return ReplyCode.battleOver.code }
-        guard let side = battle.side(of: update.live) else { return ReplyCode.roomNotInBattle.code }
-        let base = operation == .accumulate ? view.sides[side].score : 0
+    private static func apply(
+        _ update: ScoreUpdate, _ operation: ScoreOperation, to battle: inout Battle, _ isChanged: inout Bool
+    ) -> Int {
+        if battle.isAsking { return ReplyCode.battleNotStarted.code }
+        guard battle.isFighting else { return ReplyCode.battleOver.code }
+        guard let side = battle.side(of: update.live), let last = battle.view?.sides[side].score else {
+            return ReplyCode.roomNotInBattle.code
+        }
+        let base = operation == .accumulate ? last : 0
         let (score, overflow) = base.addingReportingOverflow(update.score)
         guard !overflow, (0...Self.maxScore).contains(score) else { return ReplyCode.badParameter.code }
-        battle.view?.sides[side].score = score
+        if score != last {
+            battle.view?.sides[side].score = score
+            isChanged = true
+        }
         return 0
     }
 
     /// A battle by its id, or the one that `live` shows or agrees on.
-    func battleInfo(_ id: BattleID?, of live: LiveID?, _ caller: Caller) throws(ReplyError) -> CallResult {
+    mutating func battleInfo(_ id: BattleID?, of live: LiveID?, _ caller: Caller) throws(ReplyError) -> CallResult {
         guard caller.role == .server else { throw ReplyError(.noPermission, "only the app's server asks for battles") }
         if let id {
             guard let battle = self.battle(id) else {

@@ -12,21 +12,20 @@ extension ConnectionStep {
             self.tellSeats()
         }
         let revision = Revision.next(after: self.live(id)?.revision ?? 0, at: self.moment)
-        self.journal[.live(LiveKey(self.app, id))] = .live(
-            live: HostedLive(owner: owner, isVoice: isVoice, revision: revision))
+        self.set(id, HostedLive(owner: owner, isVoice: isVoice, revision: revision))
+        self.journal[.floors(LiveKey(self.app, id))] = nil
     }
 
     /// The live is out of connection and battle, and only then do its seats hear of the end (reference 19); they hear of
     /// it also when the live is not known here.
     mutating func ended(_ id: LiveID, _ ending: Ending) {
-        let key = LiveKey(self.app, id)
         if self.live(id) != nil {
             self.withdraw(id)
             self.tellSeats()
-            self.journal[.live(key)] = nil
-            self.journal[.floors(key)] = nil
+            self.set(id, nil)
+            self.journal[.floors(LiveKey(self.app, id))] = nil
         }
-        self.effects.append(.seat(SeatInput(key, .ended(ending: ending))))
+        self.effects.append(.seat(SeatInput(LiveKey(self.app, id), .ended(ending: ending))))
     }
 
     /// The live's host is gone: out of battle and connection, and its requests end.
@@ -35,10 +34,10 @@ extension ConnectionStep {
     mutating func withdraw(_ id: LiveID) {
         guard let live = self.live(id) else { return }
         if live.connection != nil { self.disconnect(id) }
-        for invitee in live.outgoing where self.endRequest(id, invitee) {
+        for invitee in live.outgoing where self.endRequest(id, invitee) != nil {
             self.notify(invitee, .coHostRequestCancelled(inviter: self.member(id), invitee: invitee))
         }
-        if let inviter = live.incoming, self.endRequest(inviter, id) {
+        if let inviter = live.incoming, self.endRequest(inviter, id) != nil {
             self.notify(inviter, .coHostRequestRejected(invitee: self.member(id)))
         }
     }
@@ -52,22 +51,24 @@ extension ConnectionStep {
     }
 
     /// `id`, which is in no connection, joins the one of `inviter`, or begins one with it.
+    ///
+    /// The newcomer takes over the connection's id and template; `templateID` is for one that begins.
     mutating func connect(_ id: LiveID, to inviter: LiveID, templateID: Int) {
         var view: ConnectionView
-        if let connection = self.connection(self.live(inviter)?.connection) {
+        if let connection = self.connection(self.connection(of: inviter)) {
             view = connection
         } else {
             view = ConnectionView(
                 id: ConnectionID("c-\(self.moment.offset)"), members: [self.member(inviter)], templateID: templateID)
+            self.update(inviter) { $0.connection = view.id }
         }
         let isNew = view.members.count == 1
         view.members.append(self.member(id))
-        self.set(view)
+        self.set(view.id, view)
         self.update(id) { $0.connection = view.id }
-        self.update(inviter) { $0.connection = view.id }
         for member in view.members {
             // Those who are connected now need not ask each other any more.
-            if self.endRequest(id, member.live) {
+            if self.endRequest(id, member.live) != nil {
                 for live in [id, member.live] {
                     self.notify(live, .coHostRequestCancelled(inviter: self.member(id), invitee: member.live))
                 }
@@ -81,7 +82,7 @@ extension ConnectionStep {
     /// Takes `id` out of its connection and of any battle there; with one live left, the connection ends.
     mutating func disconnect(_ id: LiveID) {
         self.leaveBattles(id)
-        guard var view = self.connection(self.live(id)?.connection),
+        guard var view = self.connection(self.connection(of: id)),
             let index = view.members.firstIndex(where: { $0.live == id })
         else { return }
         let leaver = view.members.remove(at: index)
@@ -91,13 +92,13 @@ extension ConnectionStep {
         self.touch(id, .coHostLeft(member: leaver))
         for member in view.members {
             self.touch(member.live, .coHostLeft(member: leaver))
-            self.update(member.live) { $0.muted.removeAll { $0 == id } }
+            self.forgetMute(of: id, by: member.live)
         }
         if isOver {
             for last in view.members { self.forgetConnection(last.live) }
-            self.journal[.connection(self.app, view.id)] = nil
+            self.set(view.id, nil)
         } else {
-            self.set(view)
+            self.set(view.id, view)
         }
     }
 
@@ -108,56 +109,5 @@ extension ConnectionStep {
             $0.seats = []
             $0.muted = []
         }
-    }
-
-    /// The owner is back in its running live: in no connection, for losing it was leaving; partners are asked anew.
-    mutating func userBack(_ id: LiveID, _ user: UserInfo) {
-        if let live = self.live(id), live.owner.userID == user.userID, live.connection == nil {
-            self.update(id) { $0.owner = user }
-        }
-    }
-
-    /// The live's seats as its seat machine has them: kept for the partners, who are told.
-    mutating func seatsChanged(_ id: LiveID, _ seats: [Seat]) {
-        guard let live = self.live(id) else { return }
-        let occupied = seats.count { $0.occupant != nil }
-        let shown =
-            live.isVoice
-            ? Array(seats.prefix(Limits.voiceCoHostSeats))
-            : Array(seats.filter { $0.occupant != nil }.prefix(Limits.seatCount))
-        let connection = self.connection(live.connection)
-        self.update(id) {
-            $0.isCrowded = $0.isVoice && occupied > Limits.voiceCoHostSeats
-            $0.seats = connection == nil ? [] : shown
-        }
-        guard let connection, live.seats != shown else { return }
-        for member in connection.members where member.live != id { self.touch(member.live) }
-    }
-
-    /// The connection as `id` shows it: with the others' seats, and what its own mix leaves out.
-    func view(for id: LiveID) -> ConnectionView? {
-        guard let live = self.live(id), var view = self.connection(live.connection) else { return nil }
-        for index in view.members.indices where view.members[index].live != id {
-            view.members[index].seats = self.live(view.members[index].live)?.seats ?? []
-        }
-        view.mutedLives = live.muted
-        return view
-    }
-
-    /// Leaves another member out of the mix of `id`, or takes it in again.
-    mutating func muteRemote(
-        _ id: LiveID, _ other: LiveID, _ isMuted: Bool, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
-        let live = try self.hosted(id, by: caller)
-        guard let connection = live.connection, other != id, self.live(other)?.connection == connection else {
-            throw ReplyError(.noSuchConnection, "the lives are not connected")
-        }
-        if live.muted.contains(other) == isMuted { return .done }
-        self.update(id) {
-            $0.muted.removeAll { $0 == other }
-            if isMuted { $0.muted.append(other) }
-        }
-        self.touch(id, .coHostMuted(live: other, isMuted: isMuted))
-        return .done
     }
 }

@@ -8,18 +8,26 @@ extension ConnectionStep {
         from: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64, _ extensionInfo: String,
         _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let isVoice = try self.owned(from, by: caller).isVoice
+        let inviter = try self.owned(from, by: caller)
         guard (1...Limits.coHostTargets).contains(targets.count) else {
             throw ReplyError(.badParameter, "a request names 1 to \(Limits.coHostTargets) lives")
         }
+        let template = try CoHostTemplate.resolve(layoutTemplate, isVoice: inviter.isVoice)
         let expiresAt = try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now)
         try RequestTimeout.check(extraInfo: extensionInfo)
-        let template = layoutTemplate == 0 ? (isVoice ? 2 : 600) : layoutTemplate
+        if inviter.isCrowded { throw Self.crowded("your live") }
+        var pace = inviter.coHostPace
+        if let wait = pace.count(at: self.moment.now) {
+            throw ReplyError(
+                .connectionTooFrequent, "a live sends \(Pace.burst) co-host requests at once, then one each second",
+                retryAfter: wait.count)
+        }
+        self.update(from) { $0.coHostPace = pace }
         var codes: [LiveCode] = []
         for target in targets {
-            let code = self.code(forAsking: target, from: from)
-            codes.append(LiveCode(live: target, code: code))
-            guard code == ConnectionCode.sent else { continue }
+            let code = self.code(forAsking: target, from: from, template: template)
+            codes.append(code)
+            guard code.code == ConnectionCode.sent.rawValue else { continue }
             self.journal[.request(inviter: LiveKey(self.app, from), invitee: target)] = .request(
                 request: CoHostRequest(inviter: from, invitee: target, templateID: template, expiresAt: expiresAt))
             self.update(from) { $0.outgoing.append(target) }
@@ -32,16 +40,27 @@ extension ConnectionStep {
         return .coHost(codes: codes)
     }
 
-    private func code(forAsking target: LiveID, from: LiveID) -> Int {
-        guard target != from, let inviter = self.live(from) else { return ConnectionCode.unknown }
-        guard let invitee = self.live(target) else { return ConnectionCode.noSuchLive }
-        if invitee.isVoice != inviter.isVoice { return ConnectionCode.kindsDiffer }
-        let isConnectedHere = invitee.connection != nil && invitee.connection == inviter.connection
-        if isConnectedHere || invitee.incoming != nil { return ConnectionCode.alreadyInvited }
-        if invitee.connection != nil { return ConnectionCode.connectedElsewhere }
-        let members = self.connection(inviter.connection)?.members.count ?? 1
-        let isFull = members >= Limits.coHostLives || inviter.outgoing.count >= Limits.coHostTargets
-        return isFull ? ConnectionCode.full : ConnectionCode.sent
+    private mutating func code(forAsking target: LiveID, from: LiveID, template: Int) -> LiveCode {
+        guard target != from, let inviter = self.live(from) else { return .coHost(target, .unknown, .badParameter) }
+        guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
+        if invitee.isVoice != inviter.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
+        if let connection = invitee.connection, connection == inviter.connection {
+            return .coHost(target, .alreadyInvited, .alreadyConnected)
+        }
+        if invitee.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }
+        if invitee.connection != nil { return .coHost(target, .connectedElsewhere, .connectedElsewhere) }
+        let joined = self.connection(inviter.connection)
+        let isFull = (joined?.members.count ?? 1) >= CoHostTemplate.capacity(of: joined?.templateID ?? template)
+        if isFull || inviter.outgoing.count >= Limits.coHostTargets {
+            return .coHost(target, .full, .connectionLimit)
+        }
+        return invitee.isCrowded ? .coHost(target, .full, .overLimit) : .coHost(target, .sent)
+    }
+
+    /// In voice connections the first six seats of each live take part (reference 7).
+    private static func crowded(_ whose: String) -> ReplyError {
+        ReplyError(
+            .overLimit, "\(whose) has more than \(Limits.voiceCoHostSeats) occupied seats: too many for a connection")
     }
 
     mutating func cancelRequest(
@@ -51,7 +70,7 @@ extension ConnectionStep {
         guard targets.contains(where: inviter.outgoing.contains) else {
             throw ReplyError(.noSuchConnection, "none of these lives has an open request of yours")
         }
-        for target in targets where self.endRequest(from, target) {
+        for target in targets where self.endRequest(from, target) != nil {
             self.notify(target, .coHostRequestCancelled(inviter: self.member(from), invitee: target))
         }
         return .done
@@ -61,7 +80,7 @@ extension ConnectionStep {
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         let invitee = try self.owned(id, by: caller)
-        guard invitee.incoming == inviterID, let inviter = self.live(inviterID) else {
+        guard let request = self.request(inviterID, id), let inviter = self.live(inviterID) else {
             if let connection = invitee.connection, self.live(inviterID)?.connection == connection {
                 throw ReplyError(.alreadyConnected, "the lives are connected")
             }
@@ -70,13 +89,13 @@ extension ConnectionStep {
         guard invitee.connection == nil else {
             throw ReplyError(.connectedElsewhere, "you are connected with others")
         }
-        if let members = self.connection(inviter.connection)?.members, members.count >= Limits.coHostLives {
-            throw ReplyError(.connectionLimit, "a connection has at most \(Limits.coHostLives) lives")
+        let joined = self.connection(inviter.connection)
+        let capacity = CoHostTemplate.capacity(of: joined?.templateID ?? request.templateID)
+        if (joined?.members.count ?? 1) >= capacity {
+            throw ReplyError(.connectionLimit, "the connection is full: its layout takes \(capacity) lives")
         }
-        let key = ConnectionKey.request(inviter: LiveKey(self.app, inviterID), invitee: id)
-        guard case .request(let request)? = self.journal[key] else {
-            throw ReplyError(.noSuchConnection, "the live has no open request to you")
-        }
+        if invitee.isCrowded { throw Self.crowded("your live") }
+        if inviter.isCrowded { throw Self.crowded("the live that asks") }
         self.endRequest(inviterID, id)
         self.connect(id, to: inviterID, templateID: request.templateID)
         self.notify(inviterID, .coHostRequestAccepted(invitee: self.member(id)))
@@ -87,7 +106,7 @@ extension ConnectionStep {
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         _ = try self.owned(id, by: caller)
-        guard self.endRequest(inviterID, id) else {
+        guard self.endRequest(inviterID, id) != nil else {
             throw ReplyError(.noSuchConnection, "the live has no open request to you")
         }
         self.notify(inviterID, .coHostRequestRejected(invitee: self.member(id)))
@@ -95,19 +114,25 @@ extension ConnectionStep {
     }
 
     mutating func requestTimedOut(_ inviter: LiveID, _ invitee: LiveID) {
-        guard self.endRequest(inviter, invitee) else { return }
+        guard self.endRequest(inviter, invitee) != nil else { return }
         self.notify(inviter, .coHostRequestTimedOut(inviter: inviter, invitee: invitee))
         self.notify(invitee, .coHostRequestTimedOut(inviter: inviter, invitee: invitee))
     }
 
-    /// Takes the open request out; false: there is none.
+    /// The open request of one live to another.
+    private func request(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
+        let row = self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)]
+        if case .request(let request)? = row { return request }
+        return nil
+    }
+
+    /// Takes the open request out and returns it; nil: there is none.
     @discardableResult
-    mutating func endRequest(_ inviter: LiveID, _ invitee: LiveID) -> Bool {
-        let key = ConnectionKey.request(inviter: LiveKey(self.app, inviter), invitee: invitee)
-        guard self.journal[key] != nil else { return false }
-        self.journal[key] = nil
+    mutating func endRequest(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
+        guard let request = self.request(inviter, invitee) else { return nil }
+        self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)] = nil
         self.update(inviter) { $0.outgoing.removeAll { $0 == invitee } }
         self.update(invitee) { $0.incoming = nil }
-        return true
+        return request
     }
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+/// What the members of a connection see of each other: hosts, seats, and whose sound a live leaves out.
+extension ConnectionStep {
+    /// The connection as `id` shows it: with the others' seats, and what its own mix leaves out.
+    mutating func view(for id: LiveID) -> ConnectionView? {
+        guard var view = self.connection(self.connection(of: id)) else { return nil }
+        for index in view.members.indices where view.members[index].live != id {
+            guard let seats = self.read(view.members[index].live, { $0.seats }), !seats.isEmpty else { continue }
+            view.members[index].seats = seats
+        }
+        view.mutedLives = self.read(id) { $0.muted } ?? []
+        return view
+    }
+
+    /// The live's seats as its seat machine has them; its partners are told what changed for them.
+    ///
+    /// They see the occupied seats of a video live, and of a voice live the first six, empty ones too (reference 7).
+    mutating func seatsChanged(_ id: LiveID, _ seats: [Seat]) {
+        guard let live = self.live(id) else { return }
+        let occupied = seats.filter { $0.occupant != nil }
+        let isCrowded = live.isVoice && occupied.count > Limits.voiceCoHostSeats
+        if live.isCrowded != isCrowded { self.update(id) { $0.isCrowded = isCrowded } }
+        let owner = occupied.first { $0.occupant?.user.userID == live.owner.userID }?.occupant?.user
+        if let owner { self.renamed(id, owner) }
+        guard let connection = self.connection(live.connection) else { return }
+        let shown =
+            live.isVoice ? Array(seats.prefix(Limits.voiceCoHostSeats)) : Array(occupied.prefix(Limits.seatCount))
+        if live.seats == shown { return }
+        self.update(id) { $0.seats = shown }
+        for member in connection.members where member.live != id { self.touch(member.live) }
+    }
+
+    /// The owner is back in its running live.
+    ///
+    /// Being gone was leaving: the live is in no connection, and partners are asked anew.
+    mutating func userBack(_ id: LiveID, _ user: UserInfo) {
+        if self.live(id)?.owner.userID == user.userID { self.renamed(id, user) }
+    }
+
+    /// Takes in how the live's owner is called now, for all members to see.
+    private mutating func renamed(_ id: LiveID, _ owner: UserInfo) {
+        guard let live = self.live(id), live.owner != owner else { return }
+        self.update(id) { $0.owner = owner }
+        guard var view = self.connection(live.connection),
+            let index = view.members.firstIndex(where: { $0.live == id })
+        else { return }
+        view.members[index].host = owner
+        self.set(view.id, view)
+        for member in view.members { self.touch(member.live) }
+    }
+
+    /// Leaves another member's sound out of the mix of `id`, or takes it in again; the other is not told (reference 8).
+    mutating func muteRemote(
+        _ id: LiveID, _ other: LiveID, _ isMuted: Bool, _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        let live = try self.hosted(id, by: caller)
+        guard let connection = live.connection, other != id, self.live(other)?.connection == connection else {
+            throw ReplyError(.noSuchConnection, "the live to mute is not connected with this one")
+        }
+        if live.muted.contains(other) == isMuted { return .done }
+        self.update(id) {
+            if isMuted { $0.muted.append(other) } else { $0.muted.removeAll { $0 == other } }
+        }
+        self.touch(id, .coHostMuted(live: other, isMuted: isMuted))
+        return .done
+    }
+
+    /// A member that has left is muted no more.
+    mutating func forgetMute(of other: LiveID, by id: LiveID) {
+        guard self.read(id, { $0.muted })?.contains(other) == true else { return }
+        self.update(id) { $0.muted.removeAll { $0 == other } }
+    }
+}
