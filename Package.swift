@@ -34,6 +34,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CJose", providers: [.apt(["libcjose-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CTsan"),
@@ -59,6 +60,7 @@ let edge: [Target] = [
     library("EventLoop", ["CUV", "Concurrency"]),
     library("WebSocket", ["EventLoop", "COpenSSL"]),
     library("HTTPServer", ["CMicrohttpd", "Concurrency"]),
+    library("HTTPClient", ["CCurl", "COpenSSL", "Concurrency"]),
     library("Tokens", ["CJose"]),
     library("Deflate", ["CZlib"]),
     library("KafkaClient", ["CRdkafka", "Concurrency"]),
@@ -78,8 +80,15 @@ let edge: [Target] = [
         ],
         resources: [.embedInCode("Scripts")]),
     library(
+        "Webhooks",
+        [
+            "HTTPClient", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "KafkaClient", "Observability",
+            "Concurrency",
+        ]),
+    library(
         "Gateway",
         [
+            "Webhooks", "HTTPClient",
             "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "EventLoop", "WebSocket", "HTTPServer",
             "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings",
         ]),
@@ -94,7 +103,7 @@ let edge: [Target] = [
 ]
 
 let executables: [Target] = [
-    executable("RoomDirectory", ["DirectoryCore", "ServiceShell", "PlazaModel"]),
+    executable("RoomDirectory", ["DirectoryCore", "ServiceShell", "Webhooks", "PlazaModel"]),
     executable("AudiencePresence", ["Presence", "ServiceShell", "PlazaModel"]),
     executable("BarrageFanout", ["BarrageCore", "ServiceShell", "PlazaModel", "Observability"]),
     executable("CohostBattle", ["StageCore", "ServiceShell", "PlazaModel"]),
@@ -110,7 +119,9 @@ let executables: [Target] = [
 ]
 
 let testTargets: [Target] = [
-    library("TestSupport", ["ClusterKit", "Concurrency", "CoreKit", "PlazaModel", "KafkaClient", "EmbeddedBroker"]),
+    library(
+        "TestSupport",
+        ["HTTPServer", "ClusterKit", "Concurrency", "CoreKit", "PlazaModel", "KafkaClient", "EmbeddedBroker"]),
     tests("ArchitectureTests", []),
     tests("CoreKitTests", ["CoreKit"]),
     tests("PlazaModelTests", ["PlazaModel", "CoreKit"]),
@@ -123,8 +134,15 @@ let testTargets: [Target] = [
     tests("DeflateTests", ["Deflate"]),
     tests("ObservabilityTests", ["Observability", "Settings"]),
     tests("EventLoopTests", ["EventLoop", "Concurrency"]),
-    tests("WebSocketTests", ["WebSocket", "EventLoop"], resources: [.embedInCode("Interop")]),
+    tests("WebSocketTests", ["WebSocket", "EventLoop", "TestSupport"], resources: [.embedInCode("Interop")]),
     tests("HTTPServerTests", ["HTTPServer"]),
+    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "Concurrency", "TestSupport"]),
+    tests(
+        "WebhooksTests",
+        [
+            "Webhooks", "HTTPClient", "HTTPServer", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "KafkaClient",
+            "EmbeddedBroker", "Observability", "Concurrency", "TestSupport",
+        ]),
     tests("TokensTests", ["Tokens"]),
     tests("KafkaClientTests", ["KafkaClient", "EmbeddedBroker", "TestSupport"]),
     tests("RedisClientTests", ["RedisClient", "TestSupport"]),
@@ -145,7 +163,8 @@ let testTargets: [Target] = [
         "GatewayTests",
         [
             "Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "Observability", "WebSocket",
-            "EventLoop", "HTTPServer", "Tokens", "KafkaClient", "EmbeddedBroker", "ServiceShell", "TestSupport",
+            "EventLoop", "HTTPServer", "Tokens", "Webhooks", "KafkaClient", "EmbeddedBroker", "ServiceShell",
+            "TestSupport",
         ]),
     tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit"]),
     tests(

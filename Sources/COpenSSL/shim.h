@@ -2,3 +2,4 @@
 #pragma once
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <openssl/hmac.h>

@@ -26,6 +26,8 @@ final class Client {
     /// Whether the token says how the user is shown; then the user does not.
     var hasFixedName = false
     var hasFixedAvatar = false
+    /// Calls that wait for the app's backend, in the order in which they came.
+    var asked: [AskedCall] = []
     /// How its feed is held back.
     var backlog: Backlog?
     /// The live that it gets the feed of, and where it stands among the viewers.

@@ -7,6 +7,7 @@ package import Observability
 internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
+package import Webhooks
 
 /// Why a gateway does not start.
 package enum GatewayError: Error, Sendable {
@@ -24,6 +25,7 @@ package final class Gateway: Sendable {
     /// What it was told.
     package let settings: GatewaySettings
     let gate: any TokenGate
+    let asker: HookAsker?
     let log: Log
     let metrics: GatewayMetrics
     let tables: Tables
@@ -50,8 +52,19 @@ package final class Gateway: Sendable {
     private static let mailboxCapacity = 100_000
 
     /// A gateway that does not listen yet.
-    package init(_ settings: GatewaySettings, gate: any TokenGate, log: Log = .none, registry: MetricsRegistry) {
+    ///
+    /// - Parameters:
+    ///   - settings: what it is told.
+    ///   - gate: checks tokens.
+    ///   - asker: asks apps' backends before messages and gifts; nil: none is asked.
+    ///   - log: takes lines.
+    ///   - registry: takes metrics.
+    package init(
+        _ settings: GatewaySettings, gate: any TokenGate, asker: HookAsker? = nil, log: Log = .none,
+        registry: MetricsRegistry
+    ) {
         self.settings = settings
+        self.asker = asker
         self.gate = gate
         self.log = log
         let metrics = GatewayMetrics(registry)

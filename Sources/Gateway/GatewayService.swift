@@ -5,12 +5,15 @@ internal import Dispatch
 internal import HTTPServer
 package import KafkaClient
 package import Observability
+package import PlazaModel
 package import ServiceShell
+internal import Webhooks
 
 /// The whole gateway as a part of its process: Kafka threads, shards, HTTP.
 package final class GatewayService: ServiceComponent {
     package let name = "gateway"
     private let gateway: Gateway
+    private let asker: HookAsker?
     private let kafka: KafkaSettings
     private let mode: KafkaMode
     private let log: Log
@@ -31,14 +34,16 @@ package final class GatewayService: ServiceComponent {
 
     /// A gateway that does nothing yet.
     package init(
-        _ settings: GatewaySettings, gate: any TokenGate, kafka: KafkaSettings, mode: KafkaMode, log: Log,
-        registry: MetricsRegistry
+        _ settings: GatewaySettings, gate: any TokenGate, hooks: [AppID: AppHooks] = [:], kafka: KafkaSettings,
+        mode: KafkaMode, log: Log, registry: MetricsRegistry
     ) {
+        let isAsked = hooks.values.contains { $0.before != nil }
+        self.asker = isAsked ? HookAsker(hooks: hooks, metrics: registry) : nil
         self.kafka = kafka
         self.mode = mode
         self.log = log
         self.registry = registry
-        self.gateway = Gateway(settings, gate: gate, log: log, registry: registry)
+        self.gateway = Gateway(settings, gate: gate, asker: self.asker, log: log, registry: registry)
         self.tables = TableReader(self.gateway, kafka: Self.reading(kafka, "tables", registry), mode: mode)
         self.feeds = FeedReader(self.gateway, kafka: Self.reading(kafka, "feeds", registry), mode: mode)
         // It reads here and there and no further, so that its lag would say nothing.
@@ -72,13 +77,15 @@ package final class GatewayService: ServiceComponent {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaMeter(self.registry))
         let filled = DispatchSemaphore(value: 0)
         self.gateway.onFilled { filled.signal() }
-        let readers = [
+        var readers = [
             ShellThread { self.tables.run() }, ShellThread { self.feeds.run() }, ShellThread { self.past.run() },
         ]
+        if let asker = self.asker { readers.append(ShellThread { asker.run() }) }
         defer {
             self.tables.stop()
             self.feeds.stop()
             self.past.stop()
+            self.asker?.stop()
             for reader in readers { _ = reader.join(seconds: 1) }
             writer.close(milliseconds: 200)
         }

@@ -54,7 +54,12 @@ extension Shard {
         case .join where client.role == .server: throw Self.serverJoins
         case .join(let live, let effect): try self.forward(effect, frame, .join(live), nil, client)
         case .leave(let live, let effect): try self.forward(effect, frame, .leave(live), nil, client)
-        case .forward(let effect, let room): try self.forward(effect, frame, .plain, room, client)
+        case .forward(let effect, let room):
+            if let question = self.question(about: effect, frame, client) {
+                guard try self.mayGoOn(frame.id, .plain, room, client) else { return }
+                return try self.ask(question, about: effect, frame, room, client)
+            }
+            try self.forward(effect, frame, .plain, room, client)
         case .login: break
         case .rename(let name, let avatarURL):
             try self.rename(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
@@ -71,13 +76,27 @@ extension Shard {
     func forward(
         _ effect: Effect, _ frame: ClientFrame, _ purpose: CallPurpose, _ room: LiveID?, _ client: Client
     ) throws(ReplyError) {
-        switch client.core.verdict(on: frame.id, purpose, inRoom: room) {
-        case .goesOn: break
-        case .repeated: return
+        try self.forward(effect, frame.id, frame.method, purpose, room, client)
+    }
+
+    /// Passes a call on to its machine, when its frame is gone.
+    func forward(
+        _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, _ room: LiveID?, _ client: Client
+    ) throws(ReplyError) {
+        guard try self.mayGoOn(id, purpose, room, client) else { return }
+        let sent = try self.write(TopicRecord(effect), method)
+        self.began(id, purpose, sent, client)
+    }
+
+    /// Whether a call goes on; false: it is on its way already.
+    private func mayGoOn(
+        _ id: Int64, _ purpose: CallPurpose, _ room: LiveID?, _ client: Client
+    ) throws(ReplyError) -> Bool {
+        switch client.core.verdict(on: id, purpose, inRoom: room) {
+        case .goesOn: return true
+        case .repeated: return false
         case .refused(let error): throw error
         }
-        let sent = try self.write(TopicRecord(effect), frame.method)
-        self.began(frame.id, purpose, sent, client)
     }
 
     /// A call is on its way: it is swept from now on.

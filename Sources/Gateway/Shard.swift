@@ -131,6 +131,8 @@ final class Shard {
             case .replaced(let session, let generation): self.sessionReplaced(session, generation)
             case .notDelivered(let token): self.recordLost(token)
             case .request(let call): self.begin(call)
+            case .asked(let session, let generation, let call, let verdict):
+                self.verdictCame(session, generation: generation, call: call, verdict)
             case .drain: self.beginDraining()
             }
         }

@@ -3,6 +3,7 @@ internal import EventLoop
 internal import GatewayCore
 internal import PlazaModel
 internal import PlazaWire
+internal import Webhooks
 
 /// What other threads tell a shard.
 enum ShardMessage: Sendable {
@@ -28,6 +29,8 @@ enum ShardMessage: Sendable {
     case notDelivered(token: UInt64)
     /// A call over HTTP.
     case request(RequestCall)
+    /// What an app's backend says of a call.
+    case asked(SessionID, generation: UInt32, call: Int64, HookVerdict)
     /// The gateway stops.
     case drain
 }

@@ -49,7 +49,7 @@ exit(
             let gate = try AppsGate(apps: host.settings.apps)
             return [
                 GatewayService(
-                    settings, gate: gate, kafka: host.settings.kafka(log: host.log), mode: host.settings.mode,
-                    log: host.log, registry: host.metrics)
+                    settings, gate: gate, hooks: host.settings.hooks, kafka: host.settings.kafka(log: host.log),
+                    mode: host.settings.mode, log: host.log, registry: host.metrics)
             ]
         }))

@@ -55,6 +55,24 @@ package enum MetricNames {
         package static let connected = "redis_connected"
     }
 
+    /// Webhooks: the sender in room-directory, and what gateways ask before.
+    package enum Webhooks {
+        /// Events that a backend took.
+        package static let delivered = "webhooks_delivered_total"
+        /// Tries that failed.
+        package static let failed = "webhooks_failed_tries_total"
+        /// Events that no backend will get, by reason.
+        package static let givenUp = "webhooks_given_up_total"
+        /// Events read and not done with.
+        package static let pending = "webhooks_pending"
+        /// Time that a try took.
+        package static let `try` = "webhooks_try_seconds"
+        /// Questions to backends, by kind and answer.
+        package static let asked = "webhooks_asked_total"
+        /// Time that a question took.
+        package static let asking = "webhooks_asking_seconds"
+    }
+
     /// The HTTP server.
     package enum HTTP {
         /// Requests, by status.

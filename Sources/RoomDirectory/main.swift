@@ -3,6 +3,7 @@ import DirectoryCore
 import Glibc
 import PlazaModel
 import ServiceShell
+import Webhooks
 
 exit(
     ServiceHost.run(
@@ -16,5 +17,11 @@ exit(
             ) {
                 MachineProcessor(machine, $0, refresh: { $0.apps = apps.snapshot })
             }
-            return [apps, host.shell(spec)]
+            let hooks = host.settings.hooks
+            var components: [any ServiceComponent] = [apps, host.shell(spec)]
+            if !hooks.isEmpty {
+                components.append(
+                    WebhookSender(hooks: hooks, settings: host.shellSettings, log: host.log, metrics: host.metrics))
+            }
+            return components
         }))

@@ -107,7 +107,7 @@ package struct ShellSettings: Sendable {
 
     /// After how long without a heartbeat the group gives an instance's partitions away; the in-memory broker needs
     /// more than twice its own pace of rebalancing.
-    var sessionMilliseconds: Int { self.mode == .full ? 2000 : 4000 }
+    package var sessionMilliseconds: Int { self.mode == .full ? 2000 : 4000 }
 
     /// How long a broker holds back an empty answer: the in-memory one does not wake a waiting fetch.
     package var fetchWaitMilliseconds: Int { self.mode == .full ? 100 : 5 }

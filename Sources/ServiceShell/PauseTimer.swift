@@ -2,9 +2,9 @@
 internal import Dispatch
 
 /// Holds a shell's thread back before a new try; the only place where one waits for nothing but time.
-enum PauseTimer {
+package enum PauseTimer {
     /// Waits on the calling thread, which must be the shell's own.
-    static func wait(milliseconds: Int64) {
+    package static func wait(milliseconds: Int64) {
         _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Int(milliseconds)))
     }
 }

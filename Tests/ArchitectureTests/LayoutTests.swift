@@ -33,7 +33,8 @@ import Testing
         "CUV": ["Sources/EventLoop/"],
         "CMicrohttpd": ["Sources/HTTPServer/"],
         "CJose": ["Sources/Tokens/"],
-        "COpenSSL": ["Sources/WebSocket/"],
+        "COpenSSL": ["Sources/WebSocket/", "Sources/HTTPClient/"],
+        "CCurl": ["Sources/HTTPClient/"],
         "CTsan": ["Sources/Concurrency/"],
     ]
 

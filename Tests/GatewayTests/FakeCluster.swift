@@ -7,6 +7,7 @@ import Observability
 import PlazaModel
 import PlazaWire
 import Tokens
+import Webhooks
 
 @testable import Gateway
 
@@ -47,16 +48,18 @@ final class FakeCluster: RecordSink, FeedSource {
     /// - Parameters:
     ///   - notices: the topic of notices.
     ///   - feeds: where feeds are written and read: in memory, or on a broker.
+    ///   - asker: asks the apps' backends before messages and gifts, where a test wants that.
     ///   - change: what the gateway is told.
     /// - Throws: when it cannot listen, or the broker cannot be used.
     init(
-        notices: NoticeTopic = NoticeTopic(), feeds: LiveFeeds.Broker? = nil,
+        notices: NoticeTopic = NoticeTopic(), feeds: LiveFeeds.Broker? = nil, asker: HookAsker? = nil,
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         self.notices = notices
         var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: 4)
         change(&settings)
-        self.gateway = Gateway(settings, gate: try AppsGate(apps: Tokens.apps), registry: self.registry)
+        self.gateway = Gateway(
+            settings, gate: try AppsGate(apps: Tokens.apps), asker: asker, registry: self.registry)
         self.live = try feeds.map { [gateway, registry] in try LiveFeeds($0, gateway, registry) }
         self.notices.add(self.gateway)
         self.gateway.tablesFilled()
@@ -253,11 +256,11 @@ final class FakeCluster: RecordSink, FeedSource {
     /// A client that has logged in.
     func client(
         _ user: String, session: String? = nil, resume: ResumePoint? = nil, notices: String? = nil, firstID: Int64 = 1,
-        receiveBuffer: Int32? = nil
+        receiveBuffer: Int32? = nil, role: TokenRole = .user
     ) throws -> (WireClient, Outcome) {
         let client = try WireClient(port: self.gateway.port, firstID: firstID, receiveBuffer: receiveBuffer)
         let params = LoginParams(
-            token: Tokens.token(user), session: session, resume: resume, notices: notices)
+            token: Tokens.token(user, role: role), session: session, resume: resume, notices: notices)
         return (client, try client.call("login", String(decoding: Wire.encode(params), as: UTF8.self)))
     }
 

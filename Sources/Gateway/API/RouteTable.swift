@@ -109,5 +109,5 @@ enum RouteTable {
     ]
 
     /// The calls that need no connection.
-    static let callable: [String] = CallParser.methods.subtracting(["live.join", "live.leave"]).sorted()
+    static let callable: [String] = CallParser.methods.subtracting(["live.join", "live.leave", "self.update"]).sorted()
 }

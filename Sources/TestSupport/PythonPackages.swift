@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// The Python packages of `Tests/requirements.txt`, in `.build/python`.
 ///
 /// `deploy/test.sh` may have put them there; what is missing is installed by the first test that asks.
-enum PythonPackages {
+package enum PythonPackages {
     /// Whether this machine has a Python with pip, without which nothing can be installed.
-    static let hasPip = PythonPackages.run(["-m", "pip", "--version"], isQuiet: true) == 0
+    package static let hasPip = PythonPackages.run(["-m", "pip", "--version"], isQuiet: true) == 0
 
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     /// Where the packages are, once they are; nil when they could not be installed.
-    static let path: String? = {
+    package static let path: String? = {
         let directory = Self.root.appending(path: ".build/python").path
         let requirements = Self.root.appending(path: "Tests/requirements.txt").path
-        let version = "import websockets, sys; sys.exit(websockets.__version__ != '15.0.1')"
-        if Self.run(["-c", version], packages: directory, isQuiet: true) == 0 { return directory }
+        // Whether all that the file names is there, in the versions that it names.
+        let check = """
+            import importlib.metadata as m, sys
+            lines = [l.strip() for l in open(sys.argv[1]) if "==" in l and not l.startswith("#")]
+            sys.exit(any(m.version(n) != v for n, v in (l.split("==") for l in lines)))
+            """
+        if Self.run(["-c", check, requirements], packages: directory, isQuiet: true) == 0 { return directory }
         let status = Self.run([
             "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
             "--upgrade", "--target", directory, "--requirement", requirements,
@@ -25,9 +30,19 @@ enum PythonPackages {
     }()
 
     /// A Python process that finds the packages, with its standard output in `output`.
-    static func process(
+    ///
+    /// - Parameters:
+    ///   - arguments: of the interpreter.
+    ///   - packages: the folder of the packages.
+    ///   - output: takes the standard output.
+    ///   - input: gives the standard input.
+    ///   - isQuiet: whether the standard error goes nowhere.
+    ///   - directory: where it works.
+    /// - Returns: the running process.
+    /// - Throws: when it cannot be started.
+    package static func process(
         _ arguments: [String], packages: String?, output: Pipe? = nil, input: Pipe? = nil,
-        isQuiet: Bool = false
+        isQuiet: Bool = false, directory: URL? = nil
     ) throws -> Process {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -36,6 +51,7 @@ enum PythonPackages {
         environment["PYTHONPATH"] = packages
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         process.environment = environment
+        if let directory { process.currentDirectoryURL = directory }
         if let output { process.standardOutput = output }
         if let input { process.standardInput = input }
         if isQuiet { process.standardError = FileHandle.nullDevice }

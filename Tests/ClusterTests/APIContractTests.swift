@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import FoundationNetworking
+import PlazaModel
+import TestSupport
+import Testing
+
+/// The HTTP API against its own description, by a tool that is not ours: schemathesis makes requests from the document,
+/// good and bad ones, and checks each answer by it.
+@Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct APIContractTests {
+    private static let checks = [
+        "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
+    ]
+
+    @Test(.timeLimit(.minutes(5)))
+    func `what the description says of the HTTP API holds against a running cluster`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let gateway = try #require(cluster.gateways.first)
+            let server = harness.token("shop", isServer: true)
+            // Whatever it makes up: most of it speaks of nothing that there is.
+            try await self.run(gateway.http, server, ["--phases", "coverage,fuzzing", "--max-examples", "8"])
+            // What there is: a live with its owner, and names that the requests keep to.
+            for (method, path, body) in [
+                ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
+                ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
+                ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new"}"#),
+            ] {
+                let status = try await harness.ask(method, path, body, of: gateway.http, token: server)
+                #expect((200...201).contains(status), "\(path)")
+            }
+            let names = """
+                [parameters]
+                "path.live" = "concert"
+                "path.user" = "alice"
+                "path.gift" = "rose"
+                "path.category" = "new"
+                """
+            try await self.run(
+                gateway.http, server,
+                [
+                    "--phases", "fuzzing", "--max-examples", "15", "--exclude-operation-id", "endLive",
+                    "--exclude-operation-id", "call",
+                ], configuration: names)
+            // A user's token: reads are answered, the rest is refused as described.
+            try await self.run(
+                gateway.http, harness.token("bob"), ["--phases", "fuzzing", "--max-examples", "2"])
+        }
+    }
+
+    /// Runs the tool, which must find nothing.
+    private func run(
+        _ url: String, _ token: String, _ options: [String], configuration: String = ""
+    ) async throws {
+        let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "liveplaza-api-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "schemathesis.toml")
+        try Data(configuration.utf8).write(to: file)
+        let arguments =
+            [
+                "-m", "schemathesis.cli", "--config-file", file.path, "run", "\(url)/openapi.json", "--checks",
+                Self.checks.joined(separator: ","), "--header", "Authorization:Bearer \(token)",
+                "--workers", "2", "--generation-deterministic", "--generation-database", "none",
+                "--request-timeout", "15", "--suppress-health-check", "all",
+                "--warnings", "off", "--no-color", "--continue-on-failure",
+            ] + options
+        let (status, text) = try await onOwnThread {
+            let output = Pipe()
+            let process = try PythonPackages.process(arguments, packages: packages, output: output, directory: folder)
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        }
+        #expect(status == 0, "\(text.suffix(8000))")
+    }
+}
+
+extension ClusterHarness {
+    /// A request over HTTP; gives the answer's status.
+    func ask(
+        _ method: String, _ path: String, _ body: String, of base: String, token: String
+    ) async throws -> Int {
+        guard let url = URL(string: base + path) else { throw URLError(.badURL) }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.httpBody = Data(body.utf8)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        return (response as? HTTPURLResponse)?.statusCode ?? 0
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import CoreKit
+import EmbeddedBroker
+import Foundation
+import HTTPClient
+import KafkaClient
+import Observability
+import PlazaModel
+import PlazaWire
+import ServiceShell
+import TestSupport
+import Testing
+import Webhooks
+
+/// The sender against a broker and a backend on this machine.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct WebhookSenderTests {
+    private static let secret = "a secret of the app"
+
+    /// A broker, and senders that run beside each other.
+    private final class Cluster {
+        static let partitions = 2
+        let broker: EmbeddedBroker
+        let metrics = MetricsRegistry()
+        private let settings: ShellSettings
+        private let producer: KafkaProducer
+
+        init() throws {
+            self.broker = try EmbeddedBroker()
+            try self.broker.createTopic(PlazaTopic.webhooks.rawValue, partitions: Self.partitions)
+            let kafka = KafkaSettings(brokers: self.broker.bootstrap, clientID: "webhooks-test") { _, _, _ in }
+            self.settings = ShellSettings(
+                kafka: kafka, instance: "room-directory-1", partitions: Self.partitions, mode: .embedded)
+            self.producer = try KafkaProducer(kafka)
+        }
+
+        /// A sender with short pauses, on a thread of its own.
+        func start(_ hooks: [AppID: AppHooks], change: (inout DeliveryQueue.Limits) -> Void = { _ in }) -> Sender {
+            var limits = DeliveryQueue.Limits()
+            limits.firstPause = Milliseconds(20)
+            change(&limits)
+            return Sender(
+                WebhookSender(
+                    hooks: hooks, settings: self.settings, limits: limits, log: .none, metrics: self.metrics))
+        }
+
+        func tell(_ event: WebhookEvent) throws {
+            try self.producer.send(TopicRecord(.webhook(event)).outgoing(partitions: Self.partitions))
+        }
+
+        func metric(_ name: String) -> Int {
+            let family = self.metrics.snapshot().first { $0.name == name }
+            return (family?.samples ?? []).reduce(0) { sum, sample in
+                if case .number(let value) = sample.value { sum + Int(value) } else { sum }
+            }
+        }
+    }
+
+    private final class Sender: Sendable {
+        private let sender: WebhookSender
+        private let thread: ShellThread
+
+        init(_ sender: WebhookSender) {
+            self.sender = sender
+            self.thread = ShellThread { sender.run() }
+        }
+
+        func stop() {
+            self.sender.stop()
+            _ = self.thread.join(seconds: 10)
+        }
+    }
+
+    private func hooks(_ receiver: HookReceiver, events: [WebhookName]? = nil) -> AppHooks {
+        AppHooks(url: receiver.url, secret: Self.secret, events: events)
+    }
+
+    private func event(_ number: Int64, live: LiveID = "concert", app: AppID = "demo") -> WebhookEvent {
+        WebhookEvent(
+            LiveKey(app, live), at: Timestamp(milliseconds: number),
+            .memberState(isOnline: true, cause: .enter, users: [UserInfo(userID: "bob")]))
+    }
+
+    /// The numbers of the events that came, by live.
+    private func numbers(_ received: [HookReceiver.Received]) -> [String: [Int64]] {
+        var numbers: [String: [Int64]] = [:]
+        for request in received {
+            guard let event = try? Wire.decode(WebhookEvent.self, from: request.body) else { continue }
+            numbers[event.live.text, default: []].append(event.at.milliseconds)
+        }
+        return numbers
+    }
+
+    @Test func `an event reaches the app's backend, signed and named`() async throws {
+        let receiver = try HookReceiver { _, _ in .answer(204, "") }
+        let cluster = try Cluster()
+        let sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        try cluster.tell(self.event(7))
+        let received = try #require(try await onOwnThread { receiver.wait { $0.count == 1 } }?.first)
+        #expect(received.headers["liveplaza-event"] == "memberState")
+        let seconds = try #require(received.headers["liveplaza-timestamp"].flatMap { Int64($0) })
+        #expect(abs(seconds - WallClock.milliseconds() / 1000) < 60)
+        #expect(
+            received.headers["liveplaza-signature"]
+                == HookPost.signature(of: received.body, at: seconds, secret: Self.secret))
+        let body = try Wire.decode(JSONValue.self, from: received.body)
+        #expect(body.members["app"] == "demo" && body.members["live"] == "concert" && body.members["v"] == 1)
+        guard case .text(let id)? = body.members["id"] else {
+            Issue.record("the event has no id: \(received.text)")
+            return
+        }
+        #expect(id.hasSuffix("-0"))
+    }
+
+    @Test func `events come in order within a live, through failures, each until it is taken`() async throws {
+        // Every third request fails, and the first of each stays unanswered or is refused.
+        let receiver = try HookReceiver { index, _ in index % 3 == 1 ? .answer(500, "later") : .answer(200, "{}") }
+        let cluster = try Cluster()
+        let sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        for number in 1...20 {
+            for live in ["a", "b", "c"] { try cluster.tell(self.event(Int64(number), live: LiveID(live))) }
+        }
+        let received = try #require(
+            try await onOwnThread {
+                receiver.wait(seconds: 60) { received in
+                    let all = self.numbers(received)
+                    return ["a", "b", "c"].allSatisfy { Set(all[$0] ?? []).count == 20 }
+                }
+            })
+        for (live, numbers) in self.numbers(received) {
+            // A number may come again, but none before its turn.
+            #expect(numbers == numbers.sorted() && Set(numbers) == Set(1...20), "\(live): \(numbers)")
+        }
+    }
+
+    @Test func `a dead backend costs its own app's events, and no other's`() async throws {
+        let dead = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
+        let receiver = try HookReceiver { _, _ in .answer(200, "{}") }
+        let cluster = try Cluster()
+        let sender = cluster.start(["dead": dead, "demo": self.hooks(receiver)]) { limits in
+            limits.attempts = 3
+            limits.perApp = 5
+        }
+        defer { sender.stop() }
+        for number in 1...20 { try cluster.tell(self.event(Int64(number), app: "dead")) }
+        for number in 1...20 { try cluster.tell(self.event(Int64(number))) }
+        let received = try #require(
+            try await onOwnThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
+        #expect(self.numbers(received)["concert"] == Array(1...20))
+        // All of the dead app's events end, by attempts or by the backlog's bound.
+        try cluster.tell(self.event(21, live: "last"))
+        _ = try #require(try await onOwnThread { receiver.wait { self.numbers($0)["last"] != nil } })
+        #expect(cluster.metric(MetricNames.Webhooks.delivered) >= 20)
+        #expect(cluster.metric(MetricNames.Webhooks.givenUp) >= 15)
+    }
+
+    @Test func `a backend gets the events that its app wants, and an app without hooks none`() async throws {
+        let receiver = try HookReceiver { _, _ in .answer(200, "{}") }
+        let cluster = try Cluster()
+        let sender = cluster.start(["demo": self.hooks(receiver, events: [.seatsChanged])])
+        defer { sender.stop() }
+        try cluster.tell(self.event(1))
+        try cluster.tell(self.event(2, app: "other"))
+        try cluster.tell(
+            WebhookEvent(LiveKey("demo", "concert"), at: Timestamp(milliseconds: 3), .seatsChanged(seats: [])))
+        let received = try #require(try await onOwnThread { receiver.wait { !$0.isEmpty } })
+        #expect(self.numbers(received) == ["concert": [3]])
+    }
+
+    @Test func `what a stopped sender did not get through is sent by the next, and nothing that was taken`()
+        async throws
+    {
+        let isOpen = Locked(false)
+        let receiver = try HookReceiver { _, _ in isOpen.withLock { $0 } ? .answer(200, "{}") : .answer(503, "") }
+        let cluster = try Cluster()
+        isOpen.withLock { $0 = true }
+        var sender = cluster.start(["demo": self.hooks(receiver)])
+        for number in 1...5 { try cluster.tell(self.event(Int64(number))) }
+        _ = try #require(
+            try await onOwnThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 5 } })
+        // The fifth answer is on its way: wait for what the sender counts, then stop it.
+        isOpen.withLock { $0 = false }
+        for number in 6...8 { try cluster.tell(self.event(Int64(number))) }
+        _ = try #require(try await onOwnThread { receiver.wait { self.numbers($0)["concert"]?.contains(6) == true } })
+        sender.stop()
+        isOpen.withLock { $0 = true }
+        let before = receiver.received.count
+        sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        let received = try #require(
+            try await onOwnThread {
+                receiver.wait(seconds: 30) { self.numbers(Array($0.dropFirst(before)))["concert"]?.last == 8 }
+            })
+        #expect(self.numbers(Array(received.dropFirst(before)))["concert"] == [6, 7, 8])
+    }
+}
