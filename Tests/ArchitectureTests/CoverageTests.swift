@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
+import Foundation
 import Testing
 
 /// `docs/COVERAGE.md` says for each rule of the stores which test shows it; it may name none that does not exist.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import Concurrency
 import CoreKit
 import Foundation
@@ -8,6 +7,8 @@ import PlazaModel
 import PlazaWire
 import TestSupport
 import Testing
+// SPDX-License-Identifier: Apache-2.0
+import Tokens
 import Webhooks
 
 /// Messages that an app's backend is asked about before they go on.
