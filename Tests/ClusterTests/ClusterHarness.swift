@@ -91,4 +91,5 @@ struct CallParams: Encodable, Sendable {
     var metadata: [String: String]?
     var cursor: String?
     var count: Int?
+    var to: [LiveID]?
 }

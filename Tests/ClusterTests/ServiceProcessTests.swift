@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import TestSupport
+import Testing
+
+/// A service's process by itself: what it does when it cannot do its work.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
+    /// Runs a service to its end.
+    private func end(of service: ServiceKind, _ arguments: [String]) async throws -> (status: Int32, said: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try ProgramFinder().path(of: service.rawValue))
+        process.arguments = arguments
+        let log = NSTemporaryDirectory() + "liveplaza-process-\(UUID().uuidString).log"
+        defer { try? FileManager.default.removeItem(atPath: log) }
+        #expect(FileManager.default.createFile(atPath: log, contents: nil))
+        let output = try #require(FileHandle(forWritingAtPath: log))
+        process.standardOutput = output
+        process.standardError = output
+        let status = try await ClusterKitTests.run(process)
+        return (status, try String(contentsOfFile: log, encoding: .utf8))
+    }
+
+    @Test func `a gateway that cannot have its HTTP port ends, and says why`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let first = try #require(cluster.gateways.first)
+            let (status, said) = try await self.end(
+                of: .gateway,
+                [
+                    "--kafka", cluster.state.kafka, "--kafka-mode", "embedded", "--instance", "gateway-9", "--apps",
+                    cluster.state.apps, "--port", "0", "--http-port", "\(first.httpPort)",
+                ])
+            #expect(status == 1)
+            #expect(said.contains("port \(first.httpPort) on 127.0.0.1 is in use"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("{\"apps\":{}}", "name at least one app with a key"), ("{", "give JSON of the form"),
+            (#"{"apps":{"demo":{"keys":[]}}}"#, "the app 'demo' has no key"),
+            (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"none"}]}}}"#, "HS256 or ES256"),
+            (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"c2hvcnQ"}]}}}"#, "32 to 1024 bytes"),
+        ])
+    func `I17 a gateway without keys that can be used does not start`(apps: String, why: String) async throws {
+        let (status, said) = try await self.end(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
+        #expect(status == 64)
+        #expect(said.hasPrefix("gateway: --apps") && said.contains(why), "\(said)")
+        #expect(!said.contains("c2hvcnQ"), "a key is no text for a log")
+    }
+}
