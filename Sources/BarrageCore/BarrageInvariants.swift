@@ -20,7 +20,15 @@ extension BarrageMachine {
             case (.feed(let live), .feed(let feed)?):
                 broken += self.checkFeed(live, feed).map { "\(key.text): \($0)" }
             case (.calls, .calls(let window)?):
-                if window.fates.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
+                if window.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
+            case (.givers(let live), .givers(let givers)?):
+                guard case .feed(let feed)? = rows[.feed(live)] else {
+                    broken.append("\(key.text): givers without a feed")
+                    continue
+                }
+                if feed.statistics.totalUniqueGiftSenders != givers.count {
+                    broken.append("\(key.text): the givers are \(givers.count), the figures say otherwise")
+                }
             default: broken.append("\(key.text): a row of another kind")
             }
         }
@@ -31,15 +39,23 @@ extension BarrageMachine {
         var broken: [String] = []
         if !feed.ledger.isBalanced { broken.append("the ledger does not balance (I10)") }
         if feed.lastNumber != feed.ledger.admittedCount { broken.append("numbers and admissions differ (I7)") }
-        let budget = FeedBudget(total: self.policies[key.app].feedBudget)
+        let budget = self.book[key.app].budget
         if feed.admissions.count > budget.total { broken.append("more admissions kept than the budget (I16)") }
-        if feed.admissions.tallies.count > budget.barrage { broken.append("more senders kept than the budget (I16)") }
+        if feed.admissions.tallies.count > budget.total { broken.append("more senders kept than the budget (I16)") }
         for tally in feed.admissions.tallies {
-            let admitted = feed.admissions.admissions.count { $0.sender == tally.user }
-            if admitted != tally.admitted { broken.append("\(tally.user) is counted wrongly (I9)") }
+            let admitted = feed.admissions.admissions.count { $0.sender == tally.sender }
+            if admitted != tally.admitted { broken.append("\(tally.sender) is counted wrongly (I9)") }
         }
         let times = feed.admissions.admissions.map(\.at)
         if zip(times, times.dropFirst()).contains(where: { $0 > $1 }) { broken.append("admissions out of order (I9)") }
+        if feed.rights.mutes.mutes.count > Mutes.limit { broken.append("more mutes than the limit (I16)") }
+        if feed.counters.voices.count > feed.rights.seated.count { broken.append("voices without a seat (I16)") }
+        let waits = Counters.Kind.allCases.contains { feed.counters.isWaiting($0) }
+        if feed.numbers.removeAt == nil, feed.numbers.wakeAt == nil,
+            waits || feed.numbers.degradedUntil != nil
+        {
+            broken.append("something waits, and nothing wakes it")
+        }
         return broken
     }
 }

@@ -2,13 +2,13 @@
 import CoreKit
 import PlazaModel
 
-/// What became of one message: its place in the feed, or why it has none.
+/// What became of one call: its place in the feed, that it was done, or why not.
 package struct Fate: Hashable, Sendable {
     /// The counter of the request.
     var counter: Int64
     /// The place in the feed; number 0: none.
     var position: FeedPosition
-    /// Why it has no place; `none` when it has one.
+    /// Why it was refused; `none` when it was not.
     var refusal: Refusal
     /// Milliseconds after which a new try makes sense; 0: none does.
     var retryAfter: Int64
@@ -16,6 +16,11 @@ package struct Fate: Hashable, Sendable {
     /// The message entered at `position`.
     init(_ counter: Int64, at position: FeedPosition) {
         self.init(counter: counter, position: position, refusal: .none, retryAfter: 0)
+    }
+
+    /// The call was done, and has no place in the feed of its own.
+    init(done counter: Int64) {
+        self.init(counter: counter, position: FeedPosition(epoch: 0, number: 0), refusal: .none, retryAfter: 0)
     }
 
     /// The message was refused.
@@ -32,53 +37,107 @@ package struct Fate: Hashable, Sendable {
     }
 
     /// What the sender hears, each time.
-    var outcome: Outcome {
-        guard let error = self.refusal.error(retryAfter: self.retryAfter) else {
-            return .success(result: .sent(position: self.position))
-        }
-        return .failure(error: error)
+    func outcome(under rules: AppRules) -> Outcome {
+        if let error = self.refusal.error(retryAfter: self.retryAfter, under: rules) { return .failure(error: error) }
+        return .success(result: self.position.number == 0 ? .done : .sent(position: self.position))
     }
 }
 
-/// The last fates of one session's messages to a live: an `OutcomeWindow` that knows what a message can come to.
+/// The last fates of one session's calls to a live: an `OutcomeWindow` that knows what such a call can come to.
 ///
-/// Messages are the most frequent calls by far, so this one is a few plain numbers: quick to copy for undo, and short
-/// in the state topic, where it goes with every batch.
-package struct FateWindow: Hashable, Sendable {
-    /// In the order in which the messages were decided.
-    private(set) var fates: [Fate] = []
-    /// The highest counter that was let go.
-    private(set) var floor: Int64 = .min
-    /// When the window may go.
-    private(set) var expiresAt: Timestamp
+/// Messages are the most frequent calls by far, so this one is one array of plain numbers: quick to copy for undo, and
+/// short in the state topic, where it goes with every batch.
+package struct FateWindow: Sendable {
+    /// Floor, expiry and head, then the fates: a ring once there are as many as are kept.
+    private(set) var words: ContiguousArray<Int64>
+
+    /// Where a word stands before the first fate.
+    private static let floorPlace = 0
+    private static let expiryPlace = 1
+    private static let headPlace = 2
+    private static let firstFate = 3
+    /// How many numbers one fate is: counter, epoch, number, and refusal with retry hint.
+    private static let width = 4
+    /// A refusal's number is below this.
+    private static let refusals: Int64 = 256
 
     /// An empty window.
-    init(at now: Timestamp) { self.expiresAt = now + OutcomeWindow.lifetime }
+    init(at now: Timestamp) { self.words = [.min, (now + OutcomeWindow.lifetime).milliseconds, 0] }
+
+    /// A window as it was kept for undo.
+    init(words: ContiguousArray<Int64>) { self.words = words }
+
+    /// The highest counter that was let go.
+    var floor: Int64 { self.words[Self.floorPlace] }
+    /// When the window may go.
+    var expiresAt: Timestamp { Timestamp(milliseconds: self.words[Self.expiryPlace]) }
+    /// How many fates it holds.
+    package var count: Int { (self.words.count - Self.firstFate) / Self.width }
+    /// In the order in which the calls were decided.
+    var fates: [Fate] {
+        (0..<self.count).map { self.fate(at: (Int(self.words[Self.headPlace]) + $0) % self.count) }
+    }
 
     /// When the row falls due, rounded up as `OutcomeWindow.due` is.
     var due: Timestamp {
         let step: Int64 = 10_000
-        return Timestamp(milliseconds: (self.expiresAt.milliseconds + step - 1) / step * step)
+        return Timestamp(milliseconds: (self.words[Self.expiryPlace] + step - 1) / step * step)
     }
 
-    /// What is known of a message.
+    /// What is known of a call.
     enum Verdict: Hashable {
         case fresh
         case repeated(Fate)
         case forgotten
     }
 
-    /// Tells whether the message `counter` is new.
+    /// Tells whether the call `counter` is new.
     func verdict(on counter: Int64) -> Verdict {
-        for fate in self.fates where fate.counter == counter { return .repeated(fate) }
+        for place in 0..<self.count where self.words[Self.firstFate + place * Self.width] == counter {
+            return .repeated(self.fate(at: place))
+        }
         return counter <= self.floor ? .forgotten : .fresh
     }
 
-    /// Keeps what became of a message that was new.
+    /// Keeps what became of a call that was new.
     mutating func record(_ fate: Fate, at now: Timestamp) {
-        if self.fates.count == OutcomeWindow.limit { self.floor = max(self.floor, self.fates.removeFirst().counter) }
-        self.fates.append(fate)
-        self.expiresAt = now + OutcomeWindow.lifetime
+        let outcome = fate.refusal.rawValue + fate.retryAfter * Self.refusals
+        if self.count < OutcomeWindow.limit {
+            self.words.append(fate.counter)
+            self.words.append(fate.position.epoch)
+            self.words.append(fate.position.number)
+            self.words.append(outcome)
+        } else {
+            let head = Int(self.words[Self.headPlace])
+            let start = Self.firstFate + head * Self.width
+            self.words[Self.floorPlace] = max(self.words[Self.floorPlace], self.words[start])
+            self.words[start] = fate.counter
+            self.words[start + 1] = fate.position.epoch
+            self.words[start + 2] = fate.position.number
+            self.words[start + 3] = outcome
+            self.words[Self.headPlace] = Int64((head + 1) % OutcomeWindow.limit)
+        }
+        self.words[Self.expiryPlace] = (now + OutcomeWindow.lifetime).milliseconds
+    }
+
+    private func fate(at place: Int) -> Fate {
+        let start = Self.firstFate + place * Self.width
+        let outcome = self.words[start + 3]
+        return Fate(
+            counter: self.words[start],
+            position: FeedPosition(epoch: self.words[start + 1], number: self.words[start + 2]),
+            refusal: Refusal(rawValue: outcome % Self.refusals) ?? .none, retryAfter: outcome / Self.refusals)
+    }
+}
+
+extension FateWindow: Hashable {
+    package static func == (a: FateWindow, b: FateWindow) -> Bool {
+        a.words == b.words || a.floor == b.floor && a.expiresAt == b.expiresAt && a.fates == b.fates
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.floor)
+        hasher.combine(self.fates)
     }
 }
 
@@ -89,21 +148,23 @@ extension FateWindow: Codable {
         case expiresAt
     }
 
-    /// How many numbers one fate is: counter, epoch, number, refusal, retry hint.
-    private static let width = 5
+    /// How many numbers one fate is in the row: counter, epoch, number, refusal, retry hint.
+    private static let rowWidth = 5
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let numbers = try values.decode([Int64].self, forKey: .fates)
-        self.floor = try values.decodeIfPresent(Int64.self, forKey: .floor) ?? .min
-        self.expiresAt = try values.decode(Timestamp.self, forKey: .expiresAt)
-        for start in stride(from: 0, to: numbers.count, by: Self.width) {
-            guard start + Self.width <= numbers.count, let refusal = Refusal(rawValue: numbers[start + 3]) else {
+        let floor = try values.decodeIfPresent(Int64.self, forKey: .floor) ?? .min
+        self.words = [floor, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0]
+        guard numbers.count <= OutcomeWindow.limit * Self.rowWidth else {
+            throw DecodingError.dataCorruptedError(forKey: .fates, in: values, debugDescription: "too many fates")
+        }
+        for start in stride(from: 0, to: numbers.count, by: Self.rowWidth) {
+            guard start + Self.rowWidth <= numbers.count, Refusal(rawValue: numbers[start + 3]) != nil else {
                 throw DecodingError.dataCorruptedError(forKey: .fates, in: values, debugDescription: "not fates")
             }
-            let position = FeedPosition(epoch: numbers[start + 1], number: numbers[start + 2])
-            self.fates.append(
-                Fate(counter: numbers[start], position: position, refusal: refusal, retryAfter: numbers[start + 4]))
+            self.words += numbers[start..<(start + 3)]
+            self.words.append(numbers[start + 3] &+ numbers[start + 4] &* Self.refusals)
         }
     }
 

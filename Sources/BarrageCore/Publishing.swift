@@ -2,58 +2,83 @@
 import CoreKit
 import PlazaModel
 
-/// What becomes of something published to a feed.
-enum Publication {
-    case admitted(FeedItem)
-    case refused(Refusal)
-    case dropped(DropReason, retryAfter: Milliseconds)
-}
-
 extension FeedRow {
-    /// Lets `content` in and gives it its number, or says why not; counts it either way (I10).
+    /// Lets a user's message in and gives it its number, or says why not; counts it either way (I10).
     ///
-    /// - Parameters:
-    ///   - content: what is published.
-    ///   - key: whose feed this is.
-    ///   - caller: who sent it; nil for facts told by other machines.
-    ///   - budget: the app's.
-    ///   - now: the time of the input.
-    /// - Returns: the item, or why there is none.
+    /// What costs little is asked first. The words are looked for last, in what would enter: so a live's texts are read
+    /// no more often than its budget allows, however many are sent.
     mutating func publish(
-        _ content: FeedContent, to key: LiveKey, from caller: Caller?, under budget: FeedBudget, at now: Timestamp
-    ) -> Publication {
-        if let refusal = self.refusal(of: content, from: caller) {
-            self.ledger.countRefused(refusal.code)
-            return .refused(refusal)
+        _ message: FeedContent, to key: LiveKey, from caller: Caller, under rules: AppRules, at now: Timestamp,
+        into effects: inout [Effect]
+    ) -> Fate {
+        let counter = caller.request.counter
+        if let refusal = self.refusal(of: caller) ?? self.refusal(of: message, from: caller) {
+            return self.refuse(counter, refusal)
         }
-        let feedClass = content.feedClass
-        switch self.admissions.admit(feedClass, from: caller?.userID, under: budget, at: now) {
-        case .admitted:
-            self.ledger.countAdmitted(feedClass)
-            self.lastNumber += 1
-            let position = FeedPosition(epoch: self.epoch, number: self.lastNumber)
-            return .admitted(FeedItem(key: key, position: position, at: now, content: content))
+        if caller.role == .user, let wait = self.rights.mutes.remaining(of: caller.userID, at: now) {
+            // A mute for good gives no hint.
+            let isForGood = wait.count > Self.longestHint
+            return self.refuse(counter, .userMuted, retryAfter: isForGood ? Milliseconds(0) : wait)
+        }
+        let sender =
+            caller.role == .server ? .nobody : SenderMark(caller.userID, isHost: caller.userID == self.rights.owner)
+        let verdict = self.admissions.verdict(
+            on: .barrage, from: sender, rate: rules.messagesPerUser, under: rules.budget, at: now)
+        switch verdict {
+        case .tooOften(let retryAfter): return self.refuse(counter, .tooOften, retryAfter: retryAfter)
         case .dropped(let reason, let retryAfter):
-            self.ledger.countDropped(feedClass, reason)
-            return .dropped(reason, retryAfter: retryAfter)
+            self.admissions.note(sender, under: rules.budget, at: now)
+            self.ledger.countDropped(.barrage, reason)
+            return Fate(counter, refused: reason == .share ? .share : .budget, retryAfter: retryAfter)
+        case .admitted:
+            if message.contains(rules.filter) { return self.refuse(counter, .sensitive) }
+            self.statistics.totalMessageCount += 1
+            self.summaryChanged(at: now)
+            let position = self.enter(message, .barrage, from: sender, to: key, under: rules, at: now, into: &effects)
+            return Fate(counter, at: position)
         }
     }
 
-    /// Why `content` may not enter, whatever the budget.
-    private func refusal(of content: FeedContent, from caller: Caller?) -> Refusal? {
+    /// Lets something in whatever the budget says, and gives it its number.
+    @discardableResult mutating func enter(
+        _ content: FeedContent, _ feedClass: FeedClass, from sender: SenderMark = .nobody, to key: LiveKey,
+        under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
+    ) -> FeedPosition {
+        self.admissions.enter(from: sender, under: rules.budget, at: now)
+        self.ledger.countAdmitted(feedClass)
+        self.numbers.lastNumber += 1
+        let position = FeedPosition(epoch: self.epoch, number: self.lastNumber)
+        effects.append(.feed(FeedItem(key: key, position: position, at: now, content: content)))
+        return position
+    }
+
+    /// Counts a refusal.
+    mutating func refuse(_ counter: Int64, _ refusal: Refusal, retryAfter: Milliseconds = Milliseconds(0)) -> Fate {
+        self.ledger.countRefused(refusal)
+        return Fate(counter, refused: refusal, retryAfter: retryAfter)
+    }
+
+    /// Why `caller` may do nothing here.
+    func refusal(of caller: Caller) -> Refusal? {
         if self.hasEnded { return .ended }
-        guard let caller else { return nil }
-        if let refusal = self.floors.refusal(of: caller) {
-            return refusal.code == .notInRoom ? .notInRoom : .staleTicket
-        }
-        if self.isMessageDisable, !self.isSpared(caller) { return .roomMuted }
-        guard content.hasBody else { return .empty }
-        return content.messageBytes <= Limits.messageBytes ? nil : .tooLong
+        guard let error = self.rights.floors.refusal(of: caller) else { return nil }
+        return error.code == .notInRoom ? .notInRoom : .staleTicket
+    }
+
+    /// Why a message may not enter, whoever else sends.
+    private func refusal(of message: FeedContent, from caller: Caller) -> Refusal? {
+        if self.rights.isMessageDisable, !self.isSpared(caller) { return .roomMuted }
+        guard message.hasBody else { return .empty }
+        return message.messageBytes <= Limits.messageBytes ? nil : .tooLong
     }
 
     private func isSpared(_ caller: Caller) -> Bool {
-        caller.role == .server || caller.userID == self.owner || self.admins.contains(caller.userID)
+        caller.role == .server || caller.userID == self.rights.owner
+            || self.rights.admins.contains(caller.userID)
     }
+
+    /// A hint beyond a hundred years is none.
+    private static let longestHint: Int64 = 100 * 366 * 86_400_000
 }
 
 extension FeedContent {
@@ -73,6 +98,18 @@ extension FeedContent {
             (extensionInfo ?? [:]).reduce(text.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         case .custom(_, let businessID, let data): businessID.utf8.count + data.utf8.count
         default: 0
+        }
+    }
+
+    /// Whether what a message's sender wrote for others to read contains a word: text, values, data, but no names of
+    /// keys and features.
+    func contains(_ filter: WordFilter) -> Bool {
+        if filter.isEmpty { return false }
+        switch self {
+        case .text(_, let text, let extensionInfo):
+            return filter.matches(text) || (extensionInfo ?? [:]).values.contains { filter.matches($0) }
+        case .custom(_, _, let data): return filter.matches(data)
+        default: return false
         }
     }
 }

@@ -22,18 +22,21 @@ final class LedgerMeter {
         var before = Ledger()
         if case .feed(let earlier)? = old, earlier.epoch == row.epoch { before = earlier.ledger }
         let now = row.ledger
+        guard now != before else { return }
         self.published.add(Int(now.published - before.published))
+        let admitted = before.admitted
         for entry in now.admitted {
-            let known = before.admitted.first { $0.feedClass == entry.feedClass }?.count ?? 0
+            let known = admitted.first { $0.feedClass == entry.feedClass }?.count ?? 0
             self.add(MetricNames.Barrage.admitted, entry.count - known, ["class": entry.feedClass.name])
         }
+        let refused = before.refused
         for entry in now.refused {
-            let known = before.refused.first { $0.code == entry.code }?.count ?? 0
+            let known = refused.first { $0.code == entry.code }?.count ?? 0
             self.add(MetricNames.Barrage.refused, entry.count - known, ["reason": entry.code.name])
         }
+        let dropped = before.dropped
         for entry in now.dropped {
-            let known =
-                before.dropped.first { $0.feedClass == entry.feedClass && $0.reason == entry.reason }?.count ?? 0
+            let known = dropped.first { $0.feedClass == entry.feedClass && $0.reason == entry.reason }?.count ?? 0
             let labels = ["class": entry.feedClass.name, "reason": entry.reason.rawValue]
             self.add(MetricNames.Barrage.dropped, entry.count - known, labels)
         }

@@ -6,13 +6,15 @@ import ServiceShell
 
 exit(
     ServiceHost.run(
-        "barrage-fanout", summary: "Writes each live's one ordered feed: barrage, control messages, tips.",
+        "barrage-fanout", summary: "Writes each live's one ordered feed: barrage, gifts, control, tips, counters.",
         settings: { _ in },
         build: { host, _ in
             let machine = BarrageMachine(policies: host.settings.policies)
-            let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState) {
+            let apps = host.appTable()
+            let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, apps: apps) {
                 let meter = LedgerMeter($0.metrics)
-                return MachineProcessor(machine, $0) { meter.count($0, $1) }
+                return MachineProcessor(
+                    machine, $0, observe: { meter.count($0, $1) }, refresh: { $0.take(apps.snapshot) })
             }
-            return [host.shell(spec)]
+            return [apps, host.shell(spec)]
         }))

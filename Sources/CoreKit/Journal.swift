@@ -10,100 +10,118 @@
 
 /// One keyed piece of a machine's state.
 @usableFromInline package protocol JournalRow: Equatable, Sendable {
+    /// How a journal keeps rows for undo; copies, unless a kind of row has a cheaper way.
+    associatedtype Kept: KeptRows<Self> = CopiedRows<Self>
     /// When the row wants to be looked at without an input, if ever.
     var due: Timestamp? { get }
+}
+
+/// Rows as they were when the open batch first changed them.
+@usableFromInline package protocol KeptRows<Row>: Sendable {
+    associatedtype Row
+    /// No rows.
+    init()
+    /// Keeps `row`; the first one is number 0, the next number 1, and so on.
+    mutating func keep(_ row: Row)
+    /// The row that was kept under `number`.
+    subscript(number: Int) -> Row { get }
+    /// Forgets all rows, but holds the space for those of the next batch.
+    mutating func removeAll()
+}
+
+/// Rows kept as copies: each shares what it holds with the row until that changes, and then the changed part is copied.
+@usableFromInline package struct CopiedRows<Row: Sendable>: KeptRows {
+    @usableFromInline var rows: ContiguousArray<Row> = []
+
+    @inlinable package init() {}
+    @inlinable package mutating func keep(_ row: Row) { self.rows.append(row) }
+    @inlinable package subscript(number: Int) -> Row { self.rows[number] }
+    @inlinable package mutating func removeAll() { self.rows.removeAll(keepingCapacity: true) }
 }
 
 /// The rows of one partition: a map that remembers what the open batch replaced, what it changed, and what is due when.
 ///
 /// `rollback()` puts back what a batch replaced when its transaction aborts; `commit()` forgets it. `changes` are the
 /// records for the state topic. Due times follow from the rows, so they need no undo and no restore of their own.
-/// A row that the batch removes leaves its place behind until the batch ends, so that each change is one look-up.
+///
+/// A key is hashed once an operation: it leads to the row's slot, and all that the journal knows of the row stands
+/// there. A row is kept for undo once a batch, at its first change, in the way of its kind (`KeptRows`).
 @usableFromInline package struct Journal<Key: RowKey, Row: JournalRow>: Sendable {
-    /// The place of a row.
+    /// What the open batch did with a slot.
+    @usableFromInline enum Change: Sendable {
+        case none
+        /// Nothing stood there before.
+        case made
+        /// The row that stood there is kept under this number.
+        case replaced(Int)
+    }
+
+    /// A row's place.
     @usableFromInline struct Slot: Sendable {
-        /// Nil: the open batch removed it, or made and removed it.
+        @usableFromInline var key: Key
+        /// Nil: removed by the open batch, or free.
         @usableFromInline var row: Row?
-        /// The batch that last changed it.
-        @usableFromInline var batch: Int
+        /// Whether there is a row: looking at the row itself would copy it.
+        @usableFromInline var isTaken = false
+        /// What the open batch did with it.
+        @usableFromInline var change = Change.none
 
-        @inlinable init(row: Row?, batch: Int) {
-            self.row = row
-            self.batch = batch
-        }
+        @inlinable init(key: Key) { self.key = key }
     }
 
-    /// What stood in a place when the open batch first changed it; nil: nothing.
-    @usableFromInline struct Replaced: Sendable {
-        @usableFromInline let key: Key
-        @usableFromInline let row: Row?
-
-        @inlinable init(key: Key, row: Row?) {
-            self.key = key
-            self.row = row
-        }
-    }
-
-    @usableFromInline var slots: [Key: Slot] = [:]
-    /// The number of the open batch; places that were not changed since a restore have 0.
-    @usableFromInline var batch = 1
-    /// In the order of the first changes.
-    @usableFromInline var replaced: [Replaced] = []
-    /// Keys of which the open batch removed a row, perhaps to make it again.
-    @usableFromInline var removed: [Key] = []
-    /// Places without a row.
-    @usableFromInline var emptied = 0
+    /// Where each key's slot is; a row that the open batch removed keeps its slot until the batch is committed.
+    @usableFromInline var places: [Key: Int] = [:]
+    @usableFromInline var slots: ContiguousArray<Slot> = []
+    @usableFromInline var freeSlots: [Int] = []
+    /// Slots that the open batch changed, in the order of their first change.
+    @usableFromInline var changedSlots: [Int] = []
+    /// What stood there before.
+    @usableFromInline var kept = Row.Kept()
+    @usableFromInline var keptCount = 0
     @usableFromInline var dueTimes = DueQueue<Key>()
+    /// How many rows there are.
+    @usableFromInline package private(set) var count = 0
 
     /// An empty journal.
     @inlinable package init() {}
 
-    /// How many rows there are.
-    @inlinable package var count: Int { self.slots.count - self.emptied }
     /// Whether the open batch has changed anything.
-    @inlinable package var hasChanges: Bool { !self.replaced.isEmpty }
+    @inlinable package var hasChanges: Bool { !self.changedSlots.isEmpty }
     /// All keys, in their order: for tests, snapshots and walks that may reach an effect.
     @inlinable package var sortedKeys: [Key] { self.sortedKeys { _ in true } }
     /// The keys that `isWanted` picks, in their order: for walks over one kind of row.
     @inlinable package func sortedKeys(where isWanted: (Key) -> Bool) -> [Key] {
-        self.slots.compactMap { $0.value.row != nil && isWanted($0.key) ? $0.key : nil }.sorted()
+        var keys: [Key] = []
+        for slot in self.slots where slot.isTaken && isWanted(slot.key) { keys.append(slot.key) }
+        return keys.sorted()
     }
     /// When the next row is due, if any is.
     @inlinable package var nextDue: Timestamp? {
         mutating get {
-            while let first = self.dueTimes.first {
-                if self.isDue(first) { return first.time }
-                self.dueTimes.removeFirst()
-            }
-            return nil
+            // A row that changed its due time leaves its old one behind; those are dropped when they come first.
+            while let first = self.dueTimes.first, !self.isDue(first) { self.dueTimes.removeFirst() }
+            return self.dueTimes.first?.time
         }
     }
 
     /// The row `key`; setting it to nil removes the row.
     @inlinable package subscript(key: Key) -> Row? {
         get {
-            guard let index = self.slots.index(forKey: key) else { return nil }
-            return self.slots.values[index].row
+            guard let place = self.places[key] else { return nil }
+            return self.slots[place].row
         }
         set {
-            guard let index = self.slots.index(forKey: key) else {
+            guard let place = self.places[key] else {
                 guard let newValue else { return }
-                self.replaced.append(Replaced(key: key, row: nil))
-                self.slots[key] = Slot(row: newValue, batch: self.batch)
-                if let due = newValue.due { self.dueTimes.push(due, key) }
+                let place = self.makeSlot(key)
+                self.remember(place)
+                self.replace(place, by: newValue, due: nil)
                 return
             }
-            let old = self.slots.values[index].row
+            let old = self.slots[place].row
             guard old != newValue else { return }
-            self.remember(key, at: index)
-            self.slots.values[index].row = newValue
-            if newValue == nil {
-                self.removed.append(key)
-                self.emptied += 1
-            } else if old == nil {
-                self.emptied -= 1
-            }
-            if let due = newValue?.due, due != old?.due { self.dueTimes.push(due, key) }
+            self.remember(place)
+            self.replace(place, by: newValue, due: old?.due)
         }
     }
 
@@ -111,56 +129,69 @@
     ///
     /// - Returns: what `body` returns, or nil when there is no such row.
     @inlinable package mutating func update<R>(_ key: Key, _ body: (inout Row) -> R) -> R? {
-        guard let index = self.slots.index(forKey: key), self.slots.values[index].row != nil else { return nil }
-        // The copy kept for undo is made once a batch; later changes happen in place.
-        self.remember(key, at: index)
-        guard let changed = Self.change(&self.slots.values[index], body) else { return nil }
-        if let due = changed.newDue, due != changed.oldDue { self.dueTimes.push(due, key) }
-        return changed.result
+        guard let place = self.place(of: key) else { return nil }
+        return self.update(at: place, body)
     }
 
-    /// Takes the row out of its place for the time of the change, so that nobody shares what it holds.
-    @inlinable static func change<R>(
-        _ slot: inout Slot, _ body: (inout Row) -> R
-    ) -> (result: R, oldDue: Timestamp?, newDue: Timestamp?)? {
-        guard var row = slot.row.take() else { return nil }
-        let oldDue = row.due
-        let result = body(&row)
-        let newDue = row.due
-        slot.row = row
-        return (result, oldDue, newDue)
+    /// Where the row `key` stands, for `row(at:)` and `update(at:)`; holds until the batch is committed or rolled back.
+    ///
+    /// - Returns: nil when there is no such row.
+    @inlinable package func place(of key: Key) -> Int? {
+        guard let place = self.places[key], self.slots[place].isTaken else { return nil }
+        return place
+    }
+
+    /// The row at `place`, which `place(of:)` gave in this batch; nil: it was removed.
+    @inlinable package func row(at place: Int) -> Row? { self.slots[place].row }
+
+    /// Changes the row at `place`, which `place(of:)` gave in this batch, in place.
+    ///
+    /// - Returns: what `body` returns, or nil when the row was removed.
+    @inlinable package mutating func update<R>(at place: Int, _ body: (inout Row) -> R) -> R? {
+        guard self.slots[place].isTaken else { return nil }
+        self.remember(place)
+        guard let (result, oldDue, newDue) = self.slots[place].row?.change(body) else { return nil }
+        if let newDue, newDue != oldDue { self.dueTimes.push(newDue, self.slots[place].key) }
+        return result
     }
 
     /// The rows that the open batch has changed, in the order of their first change; nil: removed.
-    @inlinable package var changes: [(key: Key, row: Row?)] { self.replaced.map { ($0.key, self[$0.key]) } }
+    @inlinable package var changes: [(key: Key, row: Row?)] {
+        self.changedSlots.map { (self.slots[$0].key, self.slots[$0].row) }
+    }
 
     /// Calls `body` for each row that the open batch has changed: as it was before, and as it is.
     @inlinable package func forEachChange(_ body: (Row?, Row?) -> Void) {
-        for before in self.replaced { body(before.row, self[before.key]) }
+        for place in self.changedSlots { body(self.replaced(place), self.slots[place].row) }
     }
 
     /// Keeps what the open batch did.
     @inlinable package mutating func commit() {
-        for key in self.removed {
-            if let index = self.slots.index(forKey: key), self.slots.values[index].row == nil {
-                self.slots.remove(at: index)
-            }
+        for place in self.changedSlots {
+            self.slots[place].change = .none
+            if !self.slots[place].isTaken { self.freeSlot(place) }
         }
-        self.beginBatch()
-        if self.dueTimes.count > 2 * self.slots.count + 64 { self.rebuildDueTimes() }
+        self.forgetChanges()
+        if self.dueTimes.count > 2 * self.count + 64 { self.rebuildDueTimes() }
     }
 
     /// Puts back every row that the open batch replaced.
     package mutating func rollback() {
-        for before in self.replaced { self.slots[before.key] = before.row.map { Slot(row: $0, batch: 0) } }
-        self.beginBatch()
+        for place in self.changedSlots {
+            self.replace(place, by: self.replaced(place), due: nil)
+            self.slots[place].change = .none
+            if !self.slots[place].isTaken { self.freeSlot(place) }
+        }
+        self.forgetChanges()
         self.rebuildDueTimes()
     }
 
     /// Takes in a row read from the state topic; it counts as committed.
     @inlinable package mutating func restore(_ key: Key, _ row: Row?) {
-        self.slots[key] = row.map { Slot(row: $0, batch: 0) }
-        if let due = row?.due { self.dueTimes.push(due, key) }
+        if row == nil, self.places[key] == nil { return }
+        let place = self.places[key] ?? self.makeSlot(key)
+        self.replace(place, by: row, due: nil)
+        if row == nil { self.freeSlot(place) }
     }
 
     /// The next row that is due at `now`, each at most once for each of its due times.
@@ -172,27 +203,82 @@
         return nil
     }
 
-    /// Keeps the row at `index` for undo, when the open batch has not changed it yet.
-    @inlinable mutating func remember(_ key: Key, at index: Dictionary<Key, Slot>.Index) {
-        if self.slots.values[index].batch == self.batch { return }
-        self.replaced.append(Replaced(key: key, row: self.slots.values[index].row))
-        self.slots.values[index].batch = self.batch
+    // MARK: - Slots
+
+    @inlinable mutating func makeSlot(_ key: Key) -> Int {
+        let place: Int
+        if let free = self.freeSlots.popLast() {
+            place = free
+            self.slots[place].key = key
+        } else {
+            place = self.slots.count
+            self.slots.append(Slot(key: key))
+        }
+        self.places[key] = place
+        return place
     }
 
-    @inlinable mutating func beginBatch() {
-        self.replaced.removeAll(keepingCapacity: true)
-        self.removed.removeAll(keepingCapacity: true)
-        self.emptied = 0
-        self.batch += 1
+    /// Its key stays until the next row takes the slot: it is no longer led to.
+    @usableFromInline mutating func freeSlot(_ place: Int) {
+        self.places[self.slots[place].key] = nil
+        self.freeSlots.append(place)
     }
 
-    /// Whether the row still is due then: one that changed its due time leaves its old one behind.
-    @inlinable func isDue(_ entry: DueQueue<Key>.Entry) -> Bool { self[entry.key]?.due == entry.time }
+    /// Keeps what stands in the slot for undo, once a batch.
+    @inlinable mutating func remember(_ place: Int) {
+        guard case .none = self.slots[place].change else { return }
+        if let row = self.slots[place].row {
+            self.kept.keep(row)
+            self.slots[place].change = .replaced(self.keptCount)
+            self.keptCount += 1
+        } else {
+            self.slots[place].change = .made
+        }
+        self.changedSlots.append(place)
+    }
+
+    /// What stood in a changed slot before.
+    @inlinable func replaced(_ place: Int) -> Row? {
+        guard case .replaced(let number) = self.slots[place].change else { return nil }
+        return self.kept[number]
+    }
+
+    @inlinable mutating func forgetChanges() {
+        self.changedSlots.removeAll(keepingCapacity: true)
+        self.kept.removeAll()
+        self.keptCount = 0
+    }
+
+    /// Puts a row into a slot, and its due time into the queue when it is not `due`, which stands there already.
+    @usableFromInline mutating func replace(_ place: Int, by row: Row?, due: Timestamp?) {
+        let isTaken = row != nil
+        self.count += (isTaken ? 1 : 0) - (self.slots[place].isTaken ? 1 : 0)
+        self.slots[place].row = row
+        self.slots[place].isTaken = isTaken
+        if let newDue = row?.due, newDue != due { self.dueTimes.push(newDue, self.slots[place].key) }
+    }
+
+    // MARK: - Due times
+
+    @inlinable func isDue(_ entry: DueQueue<Key>.Entry) -> Bool {
+        guard let place = self.places[entry.key] else { return false }
+        return self.slots[place].row?.due == entry.time
+    }
 
     @usableFromInline mutating func rebuildDueTimes() {
         self.dueTimes = DueQueue()
-        for (key, slot) in self.slots {
-            if let due = slot.row?.due { self.dueTimes.push(due, key) }
+        for slot in self.slots {
+            if let due = slot.row?.due { self.dueTimes.push(due, slot.key) }
         }
+    }
+}
+
+extension JournalRow {
+    /// Changes the row where it stands, and reads its due time before and after: taking it out to look would copy it.
+    @inlinable mutating func change<R>(_ body: (inout Self) -> R) -> (result: R, oldDue: Timestamp?, newDue: Timestamp?)
+    {
+        let oldDue = self.due
+        let result = body(&self)
+        return (result, oldDue, self.due)
     }
 }

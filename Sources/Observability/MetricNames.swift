@@ -66,7 +66,7 @@ package enum MetricNames {
         /// Events read and not done with.
         package static let pending = "webhooks_pending"
         /// Time that a try took.
-        package static let `try` = "webhooks_try_seconds"
+        package static let tries = "webhooks_try_seconds"
         /// Questions to backends, by kind and answer.
         package static let asked = "webhooks_asked_total"
         /// Time that a question took.

@@ -84,6 +84,9 @@ package struct AppTable: Hashable, Sendable {
     /// Nothing is known.
     package init(_ records: [AppRecord] = []) { for record in records { self.apply(record) } }
 
+    /// The apps that have a record, in no order.
+    package var apps: some Collection<AppID> { self.records.keys }
+
     /// The settings of `app`.
     package subscript(app: AppID) -> AppSettings { self.records[app]?.settings ?? AppSettings() }
 

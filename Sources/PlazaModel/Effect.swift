@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What follows from an input. All but replies commit in one transaction with the input's offset and the changed rows;
+/// What follows from an input.
+///
+/// All but replies commit in one transaction with the input's offset and the changed rows;
 /// replies are sent after that commit.
+///
+/// What is large stands apart (`indirect`), so that a batch of feed items and replies, the most frequent by far, moves
+/// as little as they need.
 package enum Effect: Hashable, Sendable {
     // Told to other machines, and to oneself under another key.
-    /// Large and rare ones lie apart, or every effect would take their room.
     indirect case directory(DirectoryInput, key: String)
-    case audience(AudienceInput)
-    case barrage(BarrageInput)
-    case seat(SeatInput)
-    case connection(ConnectionInput)
+    indirect case audience(AudienceInput)
+    indirect case barrage(BarrageInput)
+    indirect case seat(SeatInput)
+    indirect case connection(ConnectionInput)
     // Facts for everybody.
     indirect case room(RoomRecord)
     case roomGone(LiveKey)
-    case stage(StageRecord)
+    indirect case stage(StageRecord)
     case stageGone(LiveKey)
-    case count(CountRecord)
+    indirect case count(CountRecord)
     case countGone(LiveKey)
-    case presenceEpoch(PresenceEpochRecord)
-    case app(AppRecord)
+    indirect case presenceEpoch(PresenceEpochRecord)
+    indirect case app(AppRecord)
     case feed(FeedItem)
-    case notice(Notice)
+    indirect case notice(Notice)
     /// For the app's backend; only when `policies[app].hasWebhooks`.
     indirect case webhook(WebhookEvent)
     // After the commit.

@@ -29,13 +29,15 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case audienceJoined(user: UserInfo)
     case audienceLeft(user: UserInfo)
     /// The live's info as it is now.
-    case infoChanged(info: LiveInfo)
+    indirect case infoChanged(info: LiveInfo)
     /// Keys that were set and keys that were removed.
     case metadataChanged(set: [String: String], removed: [String])
     case adminSet(user: UserID)
     case adminRevoked(user: UserID)
     /// The whole stage as it is now, and what led to it.
-    case stage(record: StageRecord, events: [StageEvent])
+    indirect case stage(record: StageRecord, events: [StageEvent])
+    /// `gift` as the app's catalogue had it, without its other languages.
+    indirect case gift(sender: UserInfo, gift: Gift, count: Int, receivers: [UserID])
     /// A user may not write any more, or may again; `until` nil with `isDisable`: for good (reference 4).
     case messageDisabled(user: UserInfo, isDisable: Bool, until: Timestamp?)
     /// A user's name or avatar as it is now (reference 2, setSelfInfo).
@@ -60,6 +62,7 @@ package enum FeedContent: Hashable, Sendable, Codable {
     /// Which class the item belongs to.
     package var feedClass: FeedClass {
         switch self {
+        case .gift: .gift
         case .text, .custom: .barrage
         case .audienceJoined, .audienceLeft, .userChanged: .tip
         case .likes, .speaking, .summary: .counter

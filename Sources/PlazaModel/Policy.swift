@@ -129,6 +129,14 @@ package enum Limits {
     package static let messageBytes = 12 * 1024
     /// Messages that a newcomer may be given (reference 5).
     package static let history = 50
+    /// How many of a gift one call sends (reference 11.1: the client's count is one byte).
+    package static let giftCount = 1...255
+    /// Users whom one call gives to.
+    package static let giftReceivers = 50
+    /// Likes of one call: clients gather taps for some seconds.
+    package static let likesPerCall = 1...1000
+    /// How loud a user speaks; 0 is silent.
+    package static let speakingLevel = 0...100
     package static let listPage = 50
     package static let audiencePage = 200
     package static let coHostLives = 9

@@ -10,16 +10,16 @@ package enum CallResult: Hashable, Sendable, Codable {
     indirect case live(info: LiveInfo, epoch: Int64)
     /// A join: the ticket, and the feed's epoch. `confirmed` is false while Redis is away.
     case joined(ticket: Ticket, epoch: Int64, confirmed: Bool)
-    case audience(page: AudiencePage)
+    indirect case audience(page: AudiencePage)
     /// The message's place in the feed.
     case sent(position: FeedPosition)
     /// A live's figures, so far or at its end.
-    case statistics(statistics: LiveStatistics)
+    indirect case statistics(statistics: LiveStatistics)
     /// A page of a live's bans or mutes.
     case sanctions(page: SanctionPage)
     /// A code for each live that was asked (reference 8, TUIConnectionCode; reference 10, TUIBattleCode).
     case coHost(codes: [LiveCode])
-    case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
+    indirect case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
     /// The seat that was taken, or none when the application waits for an answer.
     case seat(index: Int?)
     /// The open applications and invitations of a live, in the order in which they were made.
@@ -33,7 +33,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
     case lives(items: [LiveListEntry], cursor: String)
     indirect case room(details: LiveDetails)
-    case count(count: LiveCount)
+    indirect case count(count: LiveCount)
     indirect case stage(record: StageRecord?)
     case metadata(values: [String: String])
     /// An app's settings, for its server.

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-private struct TextParams: Decodable {
-    var live: String
-    var text: String
-    var extensionInfo: [String: String]?
-}
-
-private struct CustomParams: Decodable {
-    var live: String
-    var businessID: String
-    var data: String
-}
-
 private struct SeatParams: Decodable {
     var live: String
     var user: String?
@@ -55,25 +43,8 @@ private struct ScoreParams: Decodable {
     var scores: [ScoreUpdate]
 }
 
-/// `barrage.*`, `stage.*`, `seat.*`, `cohost.*` and `battle.*`: what happens in a room.
+/// `stage.*`, `seat.*`, `cohost.*` and `battle.*`: what happens in a room.
 extension CallParser {
-    func barrage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        let key: LiveKey
-        let command: BarrageCommand
-        switch name {
-        case "sendText":
-            let params = try frame.params(TextParams.self)
-            key = try self.key(params.live)
-            command = .sendText(text: params.text, extensionInfo: params.extensionInfo, caller: self.caller)
-        case "sendCustom":
-            let params = try frame.params(CustomParams.self)
-            key = try self.key(params.live)
-            command = .sendCustom(businessID: params.businessID, data: params.data, caller: self.caller)
-        default: throw Self.unknown(frame.method)
-        }
-        return .forward(.barrage(BarrageInput(key, command)), inRoom: self.room(key.live))
-    }
-
     func stage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         guard name == "get" else { throw Self.unknown(frame.method) }
         return .stage(try self.key(frame.params(SeatParams.self).live).live)

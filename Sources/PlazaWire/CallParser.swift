@@ -55,16 +55,20 @@ package struct CallParser: Sendable {
         }
         guard Self.methods.contains(frame.method) else { throw Self.unknown(frame.method) }
         switch parts[0] {
+        case "live" where parts[1] == "summary": return try self.summary(frame)
         case "live": return try self.live(frame, parts[1])
         case "metadata": return try self.metadata(frame, parts[1])
         case "admin": return try self.admin(frame, parts[1])
         case "audience": return try self.audience(frame, parts[1])
         case "barrage": return try self.barrage(frame, parts[1])
         case "stage": return try self.stage(frame, parts[1])
+        case "seat" where parts[1] == "speaking": return try self.speaking(frame)
         case "seat": return try self.seat(frame, parts[1])
         case "cohost": return try self.coHost(frame, parts[1])
         case "battle": return try self.battle(frame, parts[1])
+        case "gift" where parts[1] == "send": return try self.sendGift(frame)
         case "gift": return try self.gift(frame, parts[1])
+        case "like": return try self.like(frame, parts[1])
         case "app": return try self.settings(frame, parts[1])
         case "self": return try self.oneself(frame, parts[1])
         default: throw Self.unknown(frame.method)
@@ -73,11 +77,12 @@ package struct CallParser: Sendable {
 
     /// Every method that a machine or a gateway's memory answers; looked up before parameters are read.
     package static let methods: Set<String> = Self.roomMethods.union(Self.appMethods).union(Self.sanctionMethods)
+        .union(Self.barrageMethods)
 
     private static let roomMethods: Set<String> = [
         "live.list", "live.get", "live.create", "live.update", "live.end", "live.join", "live.leave", "metadata.get",
         "metadata.set", "metadata.delete", "admin.set", "admin.revoke", "audience.list", "audience.count",
-        "audience.kick", "barrage.sendText", "barrage.sendCustom", "stage.get", "seat.apply", "seat.cancelApplication",
+        "audience.kick", "stage.get", "seat.apply", "seat.cancelApplication",
         "seat.acceptApplication", "seat.rejectApplication", "seat.invite", "seat.cancelInvitation",
         "seat.acceptInvitation", "seat.rejectInvitation", "seat.take", "seat.leave", "seat.kick", "seat.move",
         "seat.lock", "seat.device", "seat.lockDevice", "seat.place", "seat.requests", "cohost.request",

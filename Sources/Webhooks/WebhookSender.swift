@@ -150,6 +150,6 @@ struct WebhookMetrics: Sendable {
         self.backlog = registry.counter(
             names.givenUp, help: "Events that no backend will get, by reason.", labels: ["reason": "backlog"])
         self.pending = registry.gauge(names.pending, help: "Events read and not done with.")
-        self.tries = registry.timing(names.try, help: "Time that a try took.")
+        self.tries = registry.timing(names.tries, help: "Time that a try took.")
     }
 }

@@ -18,8 +18,11 @@ struct BarrageHarness {
     var offset: Int64 = 0
 
     /// A fan-out with alice's live open.
-    init(budget: Int = 40) {
-        self.machine = BarrageMachine(policies: Policies([app: AppPolicy(feedBudget: budget)]))
+    init(budget: Int = 40, rate: Int = 10_000, hasWebhooks: Bool = false, settings: AppSettings = AppSettings()) {
+        var policy = AppPolicy(feedBudget: budget, messagesPerUserPerSecond: rate)
+        policy.hasWebhooks = hasWebhooks
+        self.machine = BarrageMachine(policies: Policies([app: policy]))
+        self.machine.take(AppTable([AppRecord(app: app, revision: 1, settings: settings)]))
         _ = self.send(.opened(epoch: epoch, owner: "alice"))
     }
 
@@ -48,7 +51,8 @@ struct BarrageHarness {
 
     /// Tells a tip; whether it entered.
     mutating func tip() -> Bool {
-        !self.send(.tell(content: .audienceJoined(user: UserInfo(userID: "guest")))).isEmpty
+        let content = FeedContent.audienceJoined(user: UserInfo(userID: "guest"))
+        return self.send(.tell(content: content)).items.contains { $0.content == content }
     }
 
     /// Tells a control item; whether it entered.
@@ -84,6 +88,8 @@ extension [Effect] {
         return outcomes.count == 1 ? outcomes[0] : nil
     }
 
+    /// What the items say that they write to feeds.
+    var contents: [FeedContent] { self.items.map(\.content) }
     /// The items that they write to feeds.
     var items: [FeedItem] { self.compactMap { if case .feed(let item) = $0 { item } else { nil } } }
 }
@@ -93,6 +99,10 @@ extension Outcome? {
     var code: ReplyCode? { if case .failure(let error)? = self { error.code } else { nil } }
     /// The hint of a refusal.
     var retryAfter: Int64? { if case .failure(let error)? = self { error.retryAfter } else { nil } }
+    /// What a summary or an end gave.
+    var statistics: LiveStatistics? {
+        if case .success(.statistics(let statistics))? = self { statistics } else { nil }
+    }
     /// Whether a message entered.
     var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
 }

@@ -24,7 +24,7 @@ import Testing
             counter += Int.random(in: 0..<6, using: &random) == 0 ? -5 : 1
             let caller = user(id, counter, ticket: counter)
             let command: BarrageCommand
-            switch Int.random(in: 0..<60, using: &random) {
+            switch Int.random(in: 0..<80, using: &random) {
             case 0:
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
@@ -36,6 +36,15 @@ import Testing
             case 4...9: command = .tell(content: .audienceJoined(user: caller.user))
             case 10...13: command = .tell(content: .adminSet(user: id))
             case 14: command = .sendCustom(businessID: "b", data: "d", caller: caller)
+            case 15...18: command = .sendGift(giftID: "rose", count: 2, receivers: [], caller: caller)
+            case 19...22: command = .sendLikes(count: 3, caller: caller)
+            case 23...25: command = .speaking(level: Int.random(in: 0...100, using: &random), caller: caller)
+            case 26: command = .muted(user: id, until: Timestamp(milliseconds: 1_000_000 + counter * 20))
+            case 27: command = .unmuted(user: id)
+            case 28: command = .tell(content: Self.stage(key, Int.random(in: 0..<6, using: &random)))
+            case 29: command = .repeatEnding(caller: caller)
+            case 30: command = .summary(caller: caller)
+            case 31: command = .sendText(text: "a Bad word", extensionInfo: nil, caller: caller)
             default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
             }
             let span = Int.random(in: 0..<200, using: &random) == 0 ? 400_000 : Int64.random(in: 0...30, using: &random)
@@ -43,10 +52,32 @@ import Testing
         }
     }
 
+    private static func stage(_ key: LiveKey, _ users: Int) -> FeedContent {
+        let seats = (0..<users).map { number in
+            let user = UserInfo(userID: UserID("u\(number)"))
+            return Seat(index: number, occupant: SeatUser(user: user, role: .generalUser, live: key.live))
+        }
+        let record = StageRecord(app: key.app, live: key.live, epoch: 1, revision: 1, seats: seats)
+        return .stage(record: record, events: [])
+    }
+
+    private static let settings = AppTable([
+        AppRecord(
+            app: app, revision: 1,
+            settings: AppSettings(
+                words: ["bad"],
+                gifts: [
+                    GiftCategory(categoryID: "a", name: "A", gifts: [Gift(giftID: "rose", name: "Rose", coins: 3)])
+                ]))
+    ])
+
     /// What follows from the steps; with a seed, batches abort, and now and then another instance takes over from the
     /// rows as the state topic has them.
-    private func run(_ steps: [Step], crashingWith seed: UInt64?) throws -> (effects: [Effect], rows: BarrageRows) {
-        let machine = BarrageMachine(policies: Policies())
+    private func run(
+        _ steps: [Step], crashingWith seed: UInt64?, batch size: Int = 7
+    ) throws -> (effects: [Effect], rows: BarrageRows) {
+        var machine = BarrageMachine(policies: Policies([app: AppPolicy(messagesPerUserPerSecond: 5)]))
+        machine.take(Self.settings)
         var random = SeededRandom(seed: seed ?? 0)
         var rows = BarrageRows()
         var state: [String: Data] = [:]
@@ -54,7 +85,7 @@ import Testing
         var effects: [Effect] = []
         var next = 0
         while next < steps.count {
-            let batch = steps[next..<min(steps.count, next + 7)]
+            let batch = steps[next..<min(steps.count, next + size)]
             let aborts = seed != nil && Int.random(in: 0..<3, using: &random) == 0
             var time = now
             var following: [Effect] = []
@@ -96,6 +127,19 @@ import Testing
         #expect(plain.rows.sortedKeys == crashed.rows.sortedKeys)
         for key in plain.rows.sortedKeys { #expect(plain.rows[key] == crashed.rows[key]) }
         #expect(plain.effects == (try self.run(steps, crashingWith: nil)).effects)
+    }
+
+    @Test(arguments: [1, 2, 100, 10_000]) func `I7 I9 how inputs are cut into batches makes no difference`(
+        size: Int
+    ) throws {
+        let steps = self.steps(1_500, seed: 77)
+        let plain = try self.run(steps, crashingWith: nil)
+        let other = try self.run(steps, crashingWith: nil, batch: size)
+        #expect(plain.effects == other.effects)
+        #expect(plain.rows.sortedKeys == other.rows.sortedKeys)
+        for key in plain.rows.sortedKeys { #expect(plain.rows[key] == other.rows[key]) }
+        let kinds = Set(plain.effects.items.map(\.content.feedClass))
+        #expect(kinds == Set(FeedClass.allCases))
     }
 
     @Test(arguments: 1...15) func `I7 I1 any schedule numbers without holes and ends a feed at most once`(

@@ -15,17 +15,25 @@ private struct BudgetOracle {
         var entered: Bool
     }
     var total: Int
+    var rate: Int
     var entries: [Entry] = []
+
+    static let host: UserID = "host"
 
     mutating func admits(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
         let recent = self.entries.suffix(while: { $0.at > now - 1000 })
         let used = recent.count { $0.entered }
+        // Whoever sends too often is refused, and that is no try.
+        if let sender, recent.count(where: { $0.entered && $0.sender == sender }) >= self.rate { return false }
         let entered: Bool
         switch feedClass {
         case .control, .gift: entered = true
         case .tip, .counter: entered = Double(used) < 0.6 * Double(self.total)
         case .barrage:
-            if used >= self.total * 9 / 10 {
+            if sender == Self.host {
+                // The host's words have all of the budget, and no share.
+                entered = used < self.total
+            } else if used >= self.total * 9 / 10 {
                 entered = false
             } else if let sender, 2 * used > self.total {
                 let senders = Set(recent.compactMap(\.sender)).union([sender]).count
@@ -43,13 +51,15 @@ private struct BudgetOracle {
 
 @Suite struct BudgetOracleTests {
     /// The senders of a schedule are fewer than the budget's places: beyond that each has a share of one anyway.
-    @Test(arguments: 1...30) func `I9 decisions are those of a count by brute force`(seed: UInt64) throws {
+    @Test(arguments: 1...40) func `I9 decisions are those of a count by brute force`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let total = [10, 40, 60].randomElement(using: &random) ?? 40
         let senders = Int.random(in: 1...(total * 9 / 10), using: &random)
         let pace = Int64.random(in: 1...60, using: &random)
+        // In half of the schedules one user's rate matters.
+        let rate = seed % 4 < 2 ? Int.max : Int.random(in: 1...10, using: &random)
         let budget = FeedBudget(total: total)
-        var oracle = BudgetOracle(total: total)
+        var oracle = BudgetOracle(total: total, rate: rate)
         var window = AdmissionWindow()
         var now: Int64 = 5_000
         for step in 0..<3000 {
@@ -63,11 +73,16 @@ private struct BudgetOracle {
             }
             // The lower half of the senders sends most.
             let place = Int.random(in: 0...Int.random(in: 0..<senders, using: &random), using: &random)
-            let sender = feedClass == .barrage ? UserID("user-\(place)") : nil
+            let isHost = seed % 3 == 0 && place == 0
+            let sender = feedClass == .barrage ? isHost ? BudgetOracle.host : UserID("user-\(place)") : nil
             let time = Timestamp(milliseconds: now)
-            let verdict = window.admit(feedClass, from: sender, under: budget, at: time)
+            let mark = sender.map { SenderMark($0, isHost: isHost) } ?? .nobody
+            let verdict = window.admit(feedClass, from: mark, rate: rate, under: budget, at: time)
             try #require((verdict == .admitted) == oracle.admits(feedClass, sender, at: now), "step \(step)")
-            if case .dropped(_, let retryAfter) = verdict { #expect((1...1000).contains(retryAfter.count)) }
+            switch verdict {
+            case .admitted: break
+            case .dropped(_, let retryAfter), .tooOften(let retryAfter): #expect((1...1000).contains(retryAfter.count))
+            }
             if step % 500 == 0 {
                 // A takeover reads the window back from its row, and goes on as if nothing had been.
                 window = try JSONDecoder().decode(AdmissionWindow.self, from: JSONEncoder().encode(window))
@@ -82,10 +97,12 @@ private struct BudgetOracle {
         #expect(entered.count > 100)
         for (index, last) in entered.enumerated() {
             let second = entered[...index].suffix(while: { $0.at > last.at - 1000 })
-            let control = second.count { $0.feedClass <= .gift }
+            let control = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
             #expect(second.count - control <= budget.barrage)
             #expect(second.count <= budget.barrage + control)
-            if last.feedClass == .barrage { #expect(second.count <= budget.barrage) }
+            if last.feedClass == .barrage {
+                #expect(second.count <= (last.sender == BudgetOracle.host ? budget.total : budget.barrage))
+            }
             if last.feedClass == .tip { #expect(second.count <= budget.tips) }
             if control <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
         }
@@ -96,8 +113,8 @@ private struct BudgetOracle {
         let budget = FeedBudget(total: 40)
         for count in 0..<60 {
             let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(count) * 20)
-            _ = window.admit(.barrage, from: UserID("user-\(count % 12)"), under: budget, at: now)
-            _ = window.admit(.control, from: nil, under: budget, at: now)
+            _ = window.admit(.barrage, from: SenderMark(UserID("user-\(count % 12)")), under: budget, at: now)
+            _ = window.admit(.control, from: .nobody, under: budget, at: now)
         }
         let data = try JSONEncoder().encode(window)
         #expect(data.count < 700)
@@ -106,12 +123,27 @@ private struct BudgetOracle {
         for broken in [
             #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#,
             #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#,
-            #"{"from":0,"ages":[],"by":[],"users":["b","a"],"tries":[0,0]}"#,
+            #"{"from":0,"ages":[],"by":[],"users":[2,1],"tries":[0,0]}"#,
         ] {
             #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode(AdmissionWindow.self, from: Data(broken.utf8))
             }
         }
+    }
+}
+
+extension AdmissionWindow {
+    /// Decides, and counts what is decided, as a feed does.
+    mutating func admit(
+        _ feedClass: FeedClass, from sender: SenderMark, rate: Int = .max, under budget: FeedBudget, at now: Timestamp
+    ) -> Verdict {
+        let verdict = self.verdict(on: feedClass, from: sender, rate: rate, under: budget, at: now)
+        switch verdict {
+        case .admitted: self.enter(from: sender, under: budget, at: now)
+        case .dropped: self.note(sender, under: budget, at: now)
+        case .tooOften: break
+        }
+        return verdict
     }
 }
 

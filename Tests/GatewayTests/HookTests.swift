@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Concurrency
 import CoreKit
 import Foundation
@@ -7,7 +8,6 @@ import PlazaModel
 import PlazaWire
 import TestSupport
 import Testing
-// SPDX-License-Identifier: Apache-2.0
 import Tokens
 import Webhooks
 

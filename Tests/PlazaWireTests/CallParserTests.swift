@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func `I6 an app's server acts in a live without being in it`() throws {
-        for spec in CallTable.stage where spec.role == .user {
+        for spec in CallTable.stage + CallTable.barrage where spec.role == .user {
             guard case .forward(_, let room) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
             else { continue }
             #expect(room == nil, "\(spec.method)")

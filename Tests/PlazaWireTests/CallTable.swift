@@ -4,7 +4,7 @@ import PlazaWire
 
 /// Every method with all its parameters.
 enum CallTable {
-    static var all: [CallSpec] { Self.rooms + Self.stage + Self.apps }
+    static var all: [CallSpec] { Self.rooms + Self.stage + Self.barrage + Self.apps }
 
     private static let live = Samples.live
     private static let key = Samples.key
@@ -15,9 +15,6 @@ enum CallTable {
         .forward(.directory(DirectoryInput(app: Samples.app, command)), inRoom: nil)
     }
     private static func audience(_ command: AudienceCommand) -> Effect { .audience(AudienceInput(key, command)) }
-    private static func barrage(_ command: BarrageCommand) -> ParsedCall {
-        .forward(.barrage(BarrageInput(key, command)), inRoom: live)
-    }
     private static func seat(_ command: SeatCommand) -> ParsedCall {
         .forward(.seat(SeatInput(key, command)), inRoom: live)
     }
@@ -95,12 +92,6 @@ enum CallTable {
     ]
 
     static let stage: [CallSpec] = [
-        CallSpec(
-            "barrage.sendText", [.live, .text("text", "hello"), .list("extensionInfo", "{\"k\":\"v\"}")],
-            barrage(.sendText(text: "hello", extensionInfo: ["k": "v"], caller: caller))),
-        CallSpec(
-            "barrage.sendCustom", [.live, .text("businessID", "gift"), .text("data", "{}")],
-            barrage(.sendCustom(businessID: "gift", data: "{}", caller: caller))),
         CallSpec("stage.get", [.live], .stage(live)),
         CallSpec(
             "seat.apply",

@@ -95,7 +95,12 @@ import Testing
         ("metadataChanged", .metadataChanged(set: ["n": "5"], removed: ["old"])), ("adminSet", .adminSet(user: "bob")),
         ("adminRevoked", .adminRevoked(user: "bob")),
         ("stage", .stage(record: Samples.stage, events: Self.events)),
-        ("messageDisabled", .messageDisabled(user: Samples.bob, isDisable: true, until: Samples.later)),
+        (
+            "gift",
+            .gift(
+                sender: Samples.bob, gift: Gift(giftID: "rose", name: "Rose", iconURL: "i", level: 2, coins: 5),
+                count: 3, receivers: ["alice"])
+        ), ("messageDisabled", .messageDisabled(user: Samples.bob, isDisable: true, until: Samples.later)),
         ("messageEnabled", .messageDisabled(user: Samples.bob, isDisable: false, until: nil)),
         ("userChanged", .userChanged(user: Samples.bob)),
         ("likes", .likes(total: 30, sender: Samples.bob, count: 7)),
@@ -268,7 +273,7 @@ import Testing
     ) {
         switch content {
         case .text, .custom, .audienceJoined, .audienceLeft, .infoChanged, .metadataChanged, .adminSet, .adminRevoked,
-            .stage, .messageDisabled, .userChanged, .likes, .speaking, .summary, .tips, .liveEnded:
+            .stage, .gift, .messageDisabled, .userChanged, .likes, .speaking, .summary, .tips, .liveEnded:
             break
         }
         switch notice {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+
+/// Calls of users and of the app's server: each is answered, and answered alike when it is sent again (I15).
+extension BarrageMachine {
+    /// Answers a call: with what became of it when it was sent before, else with what `decide` makes of it.
+    func answer(
+        _ caller: Caller, about key: LiveKey, under rules: AppRules, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect], _ decide: (inout FeedRow, inout [Effect]) -> Fate
+    ) {
+        let callsKey = BarrageKey.calls(key, caller.request.session)
+        let place = rows.place(of: callsKey)
+        if let place, case .calls(let window)? = rows.row(at: place) {
+            switch window.verdict(on: caller.request.counter) {
+            case .repeated(let fate):
+                effects.append(.reply(Reply(to: caller, app: key.app, fate.outcome(under: rules))))
+                return
+            case .forgotten:
+                let message = "the request is too old; it was not applied now"
+                effects.append(.failure(.requestForgotten, message, to: caller, app: key.app))
+                return
+            case .fresh:
+                break
+            }
+        }
+        guard let fate = rows.updateFeed(key, { feed in decide(&feed, &effects) }) else {
+            // Nothing is kept about names that are no live.
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        if let place {
+            rows.record(fate, at: place, at: moment.now)
+        } else {
+            var window = FateWindow(at: moment.now)
+            window.record(fate, at: moment.now)
+            rows[callsKey] = .calls(window: window)
+        }
+        effects.append(.reply(Reply(to: caller, app: key.app, fate.outcome(under: rules))))
+    }
+
+    /// A text or custom message.
+    func send(
+        _ message: FeedContent, to key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let rules = self.book[key.app]
+        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+            feed.publish(message, to: key, from: caller, under: rules, at: moment.now, into: &effects)
+        }
+    }
+
+    /// Likes: they go into the total at once, and into the feed when it has room.
+    func like(
+        _ count: Int, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let rules = self.book[key.app]
+        let counter = caller.request.counter
+        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+            let isPossible = Limits.likesPerCall.contains(count)
+            if let refusal = feed.refusal(of: caller) ?? (isPossible ? nil : .likeCount) {
+                return feed.refuse(counter, refusal)
+            }
+            feed.like(Int64(count), by: caller.user, at: moment.now)
+            feed.tellCounters(to: key, under: rules, at: moment.now, into: &effects)
+            return Fate(done: counter)
+        }
+    }
+
+    /// How loud a user on a seat speaks; what is told later makes up for what is lost, so no outcome is kept.
+    func speak(
+        _ level: Int, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let rules = self.book[key.app]
+        let refusal = rows.updateFeed(key) { feed -> Refusal in
+            let isPossible = Limits.speakingLevel.contains(level)
+            let isSeated = feed.rights.seated.contains(caller.userID)
+            if let refusal = feed.refusal(of: caller) ?? (isSeated ? isPossible ? nil : .speakingLevel : .notOnSeat) {
+                feed.ledger.countRefused(refusal)
+                return refusal
+            }
+            feed.hear(level, of: caller.userID, at: moment.now)
+            feed.tellCounters(to: key, under: rules, at: moment.now, into: &effects)
+            return .none
+        }
+        guard let refusal else {
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        let outcome =
+            refusal.error(retryAfter: 0, under: rules).map { Outcome.failure(error: $0) } ?? .success(result: .done)
+        effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
+    }
+
+    /// The live's figures so far, or at its end.
+    func summarize(
+        _ key: LiveKey, for caller: Caller, in rows: BarrageRows, at now: Timestamp, into effects: inout [Effect]
+    ) {
+        guard case .feed(let feed)? = rows[.feed(key)] else {
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        let statistics = feed.statistics(at: now)
+        effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
+    }
+}
+
+extension BarrageRows {
+    /// Changes the feed of `key` in place, if there is one.
+    ///
+    /// - Returns: what `body` returns, or nil when there is no such feed.
+    mutating func updateFeed<R>(_ key: LiveKey, _ body: (inout FeedRow) -> R) -> R? {
+        self.update(.feed(key)) { row in row.changeFeed(body) } ?? nil
+    }
+
+    /// Keeps in the window at `place` what became of a call.
+    fileprivate mutating func record(_ fate: Fate, at place: Int, at now: Timestamp) {
+        _ = self.update(at: place) { row in row.record(fate, at: now) }
+    }
+}
+
+extension BarrageRow {
+    /// Changes the feed that the row is, if it is one; taken out of the row meanwhile, or each change would copy it.
+    fileprivate mutating func changeFeed<R>(_ body: (inout FeedRow) -> R) -> R? {
+        switch consume self {
+        case .feed(var feed):
+            let result = body(&feed)
+            self = .feed(row: feed)
+            return result
+        case let other:
+            self = other
+            return nil
+        }
+    }
+
+    /// Keeps what became of a call, if the row is a window.
+    fileprivate mutating func record(_ fate: Fate, at now: Timestamp) {
+        switch consume self {
+        case .calls(var window):
+            window.record(fate, at: now)
+            self = .calls(window: window)
+        case let other: self = other
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreKit
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+@Suite struct GiftTests {
+    private static let rose = Gift(
+        giftID: "rose", name: "Rose", iconURL: "i", level: 1, coins: 5,
+        translations: ["de": GiftText(name: "Rose", desc: "rot")])
+    private static let yacht = Gift(giftID: "yacht", name: "Yacht", coins: .max / 2)
+    private static let settings = AppSettings(gifts: [
+        GiftCategory(categoryID: "a", name: "A", gifts: [Self.rose]),
+        GiftCategory(categoryID: "b", name: "B", gifts: [Self.yacht]),
+    ])
+
+    private func give(
+        _ barrage: inout BarrageHarness, _ gift: GiftID = "rose", _ count: Int = 1, to receivers: [UserID] = [],
+        by caller: Caller
+    ) -> [Effect] {
+        barrage.send(.sendGift(giftID: gift, count: count, receivers: receivers, caller: caller))
+    }
+
+    @Test func `a gift reaches everybody as the catalogue has it, and is counted`() {
+        var barrage = BarrageHarness(settings: Self.settings)
+        let bob = user("bob", 1)
+        let effects = self.give(&barrage, "rose", 3, by: bob)
+        // Without a receiver it is the owner's; without its other languages.
+        let content = FeedContent.gift(
+            sender: bob.user, gift: Self.rose.localized(to: nil), count: 3, receivers: ["alice"])
+        #expect(effects.contents == [content])
+        #expect(content.feedClass == .gift)
+        #expect(effects.outcome == .success(result: .sent(position: FeedPosition(epoch: epoch, number: 1))))
+        #expect(self.give(&barrage, "rose", 2, to: ["carl", "dave"], by: user("bob", 2)).outcome.wasSent)
+        #expect(self.give(&barrage, "rose", 1, by: user("eve", 1)).outcome.wasSent)
+        let statistics = barrage.feed?.statistics
+        // Each receiver gets the count.
+        #expect(statistics?.totalGiftsSent == 8)
+        #expect(statistics?.totalGiftCoins == 40)
+        #expect(statistics?.totalUniqueGiftSenders == 2)
+        #expect(statistics?.totalMessageCount == 0)
+        barrage.expectSound()
+    }
+
+    @Test func `I15 a gift sent again is given once`() {
+        var barrage = BarrageHarness(settings: Self.settings)
+        let first = self.give(&barrage, by: user("bob", 1))
+        #expect(self.give(&barrage, by: user("bob", 1)) == first.suffix(1))
+        #expect(barrage.feed?.statistics.totalGiftsSent == 1)
+        #expect(barrage.feed?.lastNumber == 1)
+    }
+
+    @Test func `a gift that cannot be given is refused with its code, and changes nothing`() {
+        var empty = BarrageHarness()
+        #expect(self.give(&empty, by: user("bob", 1)).outcome.code == .giftsNotEnabled)
+        var barrage = BarrageHarness(settings: Self.settings)
+        var counter: Int64 = 0
+        func refusal(_ gift: GiftID = "rose", _ count: Int = 1, _ receivers: [UserID] = [], ticket: Int64? = 1)
+            -> ReplyCode?
+        {
+            counter += 1
+            return self.give(&barrage, gift, count, to: receivers, by: user("bob", counter, ticket: ticket)).outcome
+                .code
+        }
+        #expect(refusal("tulip") == .noSuchGift)
+        for count in [0, -1, 256, .max, .min] { #expect(refusal("rose", count) == .badParameter) }
+        #expect(refusal("rose", 1, ["carl", "carl"]) == .badParameter)
+        #expect(refusal("rose", 1, (0...50).map { UserID("u\($0)") }) == .badParameter)
+        #expect(refusal(ticket: nil) == .notInRoom)
+        _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: false))
+        #expect(refusal() == .giftsOffInLive)
+        #expect(barrage.feed?.lastNumber == 0)
+        #expect(barrage.feed?.statistics == LiveStatistics())
+        #expect(barrage.rows[.givers(key)] == nil)
+        _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
+        #expect(refusal("rose", 255, (0..<50).map { UserID("u\($0)") }) == nil)
+        #expect(self.give(&barrage, by: user("bob", 100)).outcome.wasSent)
+        barrage.expectSound()
+        // The catalogue changes at run time.
+        barrage.machine.take(AppTable([AppRecord(app: app, revision: 2, settings: AppSettings())]))
+        #expect(refusal() == .giftsNotEnabled)
+        #expect(
+            barrage.send(
+                .sendGift(giftID: "rose", count: 1, receivers: [], caller: user("bob", 1)), to: LiveKey(app, "none")
+            ).outcome.code == .noSuchRoom)
+    }
+
+    @Test func `I9 gifts always pass, free of anybody's rate, and are repaid by the classes below`() {
+        var barrage = BarrageHarness(rate: 1, settings: Self.settings)
+        for counter in 1...100 { #expect(self.give(&barrage, by: user("bob", Int64(counter))).outcome.wasSent) }
+        #expect(barrage.text(user("carl", 1)).code == .droppedByBudget)
+        #expect(barrage.tip() == false)
+        _ = barrage.pass(999)
+        #expect(barrage.text(user("carl", 2)).code == .droppedByBudget)
+        _ = barrage.pass(1)
+        #expect(barrage.text(user("carl", 3)).wasSent)
+        // Gifts are nobody's share: bob is a sender as any other.
+        #expect(barrage.text(user("bob", 200)).wasSent)
+        barrage.expectSound()
+    }
+
+    @Test func `what gifts cost stops at the highest number there is`() {
+        var barrage = BarrageHarness(settings: Self.settings)
+        for counter in 1...3 {
+            #expect(self.give(&barrage, "yacht", 255, by: user("bob", Int64(counter))).outcome.wasSent)
+        }
+        #expect(barrage.feed?.statistics.totalGiftCoins == .max)
+        #expect(barrage.feed?.statistics.totalGiftsSent == 765)
+    }
+
+    @Test func `who gave goes with the live, and a new one begins with nobody`() {
+        var barrage = BarrageHarness(settings: Self.settings)
+        _ = self.give(&barrage, by: user("bob", 1))
+        _ = barrage.send(.ended(ending: ending()))
+        #expect(barrage.rows[.givers(key)] != nil)
+        _ = barrage.send(.opened(epoch: 20, owner: "carl"))
+        #expect(barrage.rows[.givers(key)] == nil)
+        _ = self.give(&barrage, by: user("bob", 2))
+        #expect(barrage.feed?.statistics.totalUniqueGiftSenders == 1)
+        _ = barrage.send(.ended(ending: ending(20)))
+        _ = barrage.pass(300_000)
+        #expect(barrage.rows.count == 0)
+    }
+
+    @Test func `gifts may be sent by owner, admins, audience and the app's server`() {
+        for caller in [user("alice", 1), user("adam", 1), user("bob", 1), server(1)] {
+            var barrage = BarrageHarness(settings: Self.settings)
+            _ = barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true))
+            #expect(self.give(&barrage, by: caller).outcome.wasSent)
+        }
+    }
+}
