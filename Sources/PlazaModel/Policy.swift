@@ -59,7 +59,7 @@ package struct AppPolicy: Hashable, Sendable, Codable {
     package init(
         feedBudget: Int = 40, maxAdmins: Int = 5, maxAudience: Int = 1_000_000, maxBattleSeconds: Int64 = 300,
         dismissal: DismissalPolicy = DismissalPolicy(), devices: DevicePolicy = .several,
-        messagesPerUserPerSecond: Int = 10, historyCount: Int = 0, seatModeOfServer: TakeSeatMode = .free
+        messagesPerUserPerSecond: Int = 60, historyCount: Int = 0, seatModeOfServer: TakeSeatMode = .free
     ) {
         self.feedBudget = feedBudget
         self.maxAdmins = maxAdmins
