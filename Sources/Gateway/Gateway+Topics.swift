@@ -108,6 +108,9 @@ extension Gateway {
         case .metadata(let live, let keys):
             return .metadata(
                 values: try self.found(self.tables.read { $0.metadata(LiveKey(app, live), keys: keys) }))
+        case .candidates(let live, let cursor, let caller):
+            let now = Timestamp(milliseconds: WallClock.milliseconds())
+            return try self.tables.candidates(LiveKey(app, live), cursor: cursor, for: caller, at: now)
         case .gifts(let language):
             let gifts = self.tables.read { $0.apps[app].gifts }
             return .gifts(categories: gifts.map { $0.localized(to: language) })

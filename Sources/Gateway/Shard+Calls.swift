@@ -63,7 +63,7 @@ extension Shard {
         case .login: break
         case .rename(let name, let avatarURL):
             try self.rename(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
-        case .ping, .list, .get, .count, .stage, .metadata, .gifts, .app:
+        case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
             let result = try self.gateway.answer(parsed, app: client.app)
             self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
         }

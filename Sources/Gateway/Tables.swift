@@ -69,6 +69,28 @@ final class Tables: Sendable {
         return .lives(items: items, cursor: next)
     }
 
+    /// One page of the lives that a live could be connected with, out of the app's list.
+    ///
+    /// - Throws: `noSuchRoom`, `needsOwner`, `cursorExpired`.
+    func candidates(_ key: LiveKey, cursor: String, for caller: Caller, at now: Timestamp) throws(ReplyError)
+        -> CallResult
+    {
+        let (items, next) = try self.state.withLock {
+            (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
+            let model = state.model
+            guard let host = model.room(key), host.ended == nil else {
+                throw ReplyError(.noSuchRoom, "there is no such live")
+            }
+            guard caller.role == .server || caller.userID == host.info.liveOwner.userID else {
+                throw ReplyError(.needsOwner, "only the owner of the live may do this")
+            }
+            return try state.ranking.page(app: key.app, cursor: cursor, count: Limits.candidatesPage, at: now) {
+                model.candidate($0, for: host)
+            }
+        }
+        return .lives(items: items, cursor: next)
+    }
+
     /// Adds a notice; false for one that came before.
     func add(_ notice: NoticeRing.Entry, at now: Timestamp) -> Bool {
         self.state.withLock { $0.notices.append(notice, at: now) }

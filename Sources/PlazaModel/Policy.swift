@@ -139,6 +139,8 @@ package enum Limits {
     package static let speakingLevel = 0...100
     package static let listPage = 50
     package static let audiencePage = 200
+    /// Candidates for a connection on one page (reference 17).
+    package static let candidatesPage = 20
     package static let coHostLives = 9
     /// Lives asked by one co-host request.
     package static let coHostTargets = 8

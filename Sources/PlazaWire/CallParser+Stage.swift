@@ -17,33 +17,7 @@ private struct SeatParams: Decodable {
     var device: String?
 }
 
-private struct CoHostParams: Decodable {
-    var live: String
-    var to: [String]?
-    var inviter: String?
-    var layoutTemplate: Int?
-    var timeout: Int64?
-    var extensionInfo: String?
-}
-
-private struct BattleParams: Decodable {
-    var live: String
-    var battle: String?
-    var to: [String]?
-    var duration: Int64?
-    var needResponse: Bool?
-    var timeout: Int64?
-    var extensionInfo: String?
-}
-
-private struct ScoreParams: Decodable {
-    var battle: String
-    /// 1 adds, 2 overwrites.
-    var operation: Int?
-    var scores: [ScoreUpdate]
-}
-
-/// `stage.*`, `seat.*`, `cohost.*` and `battle.*`: what happens in a room.
+/// `barrage.*`, `stage.*` and `seat.*`: what happens in a room.
 extension CallParser {
     func stage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         guard name == "get" else { throw Self.unknown(frame.method) }
@@ -114,74 +88,5 @@ extension CallParser {
         default: throw Self.unknown(frame.method)
         }
         return .forward(.seat(SeatInput(key, command)), inRoom: self.room(key.live))
-    }
-
-    func coHost(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        let params = try frame.params(CoHostParams.self)
-        let live = try self.key(params.live).live
-        func inviter() throws(ReplyError) -> LiveID {
-            guard let inviter = params.inviter else { throw ReplyError(.badParameter, "params.inviter is missing") }
-            return try self.key(inviter, "inviter").live
-        }
-        let command: ConnectionCommand
-        switch name {
-        case "request":
-            command = .request(
-                from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
-                layoutTemplate: params.layoutTemplate ?? 0, timeoutSeconds: try self.timeout(params.timeout),
-                extensionInfo: try self.extra(params.extensionInfo, "extensionInfo"), caller: self.caller)
-        case "cancel":
-            command = .cancelRequest(
-                from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets), caller: self.caller)
-        case "accept": command = .accept(live: live, inviter: try inviter(), caller: self.caller)
-        case "reject": command = .reject(live: live, inviter: try inviter(), caller: self.caller)
-        case "exit": command = .exit(live: live, caller: self.caller)
-        default: throw Self.unknown(frame.method)
-        }
-        return .forward(.connection(ConnectionInput(app: self.app, command)), inRoom: self.room(live))
-    }
-
-    func battle(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        if name == "score" { return try self.score(frame) }
-        let params = try frame.params(BattleParams.self)
-        let live = try self.key(params.live).live
-        func battle() throws(ReplyError) -> BattleID {
-            guard let battle = params.battle, TextRule.isWord(battle, maxBytes: 64) else {
-                throw ReplyError(.badParameter, "params.battle is missing or not a battle's id")
-            }
-            return BattleID(battle)
-        }
-        let command: ConnectionCommand
-        switch name {
-        case "request":
-            command = .requestBattle(
-                from: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
-                durationSeconds: params.duration ?? 0, needResponse: params.needResponse ?? false,
-                timeoutSeconds: try self.timeout(params.timeout == 0 ? nil : params.timeout),
-                extensionInfo: try self.extra(params.extensionInfo, "extensionInfo"), caller: self.caller)
-        case "cancel":
-            command = .cancelBattle(
-                battle: try battle(), live: live, to: try self.lives(params.to ?? [], most: Limits.coHostTargets),
-                caller: self.caller)
-        case "accept": command = .acceptBattle(battle: try battle(), live: live, caller: self.caller)
-        case "reject": command = .rejectBattle(battle: try battle(), live: live, caller: self.caller)
-        case "exit": command = .exitBattle(battle: try battle(), live: live, caller: self.caller)
-        default: throw Self.unknown(frame.method)
-        }
-        return .forward(.connection(ConnectionInput(app: self.app, command)), inRoom: self.room(live))
-    }
-
-    private func score(_ frame: ClientFrame) throws(ReplyError) -> ParsedCall {
-        let params = try frame.params(ScoreParams.self)
-        guard let operation = ScoreOperation(rawValue: params.operation ?? 1) else {
-            throw ReplyError(.badParameter, "operation is \(params.operation ?? 1); 1 adds, 2 overwrites")
-        }
-        guard TextRule.isWord(params.battle, maxBytes: 64), (1...Limits.coHostLives).contains(params.scores.count)
-        else {
-            throw ReplyError(.badParameter, "battle names a battle, scores 1 to \(Limits.coHostLives) lives")
-        }
-        let command = ConnectionCommand.updateScores(
-            battle: BattleID(params.battle), operation: operation, scores: params.scores, caller: self.caller)
-        return .forward(.connection(ConnectionInput(app: self.app, command)), inRoom: nil)
     }
 }

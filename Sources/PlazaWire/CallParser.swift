@@ -13,6 +13,8 @@ package enum ParsedCall: Hashable, Sendable {
     case count(LiveID)
     case stage(LiveID)
     case metadata(LiveID, keys: [String])
+    /// Lives that the caller's could be connected with.
+    case candidates(LiveID, cursor: String, caller: Caller)
     case gifts(language: String?)
     case app
     // A machine's: the message for its inbox. `live` is the room that the caller must be in, if any.
@@ -87,7 +89,8 @@ package struct CallParser: Sendable {
         "seat.acceptInvitation", "seat.rejectInvitation", "seat.take", "seat.leave", "seat.kick", "seat.move",
         "seat.lock", "seat.device", "seat.lockDevice", "seat.place", "seat.requests", "cohost.request",
         "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
-        "battle.request", "battle.cancel", "battle.accept", "battle.reject", "battle.exit", "battle.score",
+        "cohost.candidates", "cohost.muteRemote", "battle.request", "battle.create", "battle.get", "battle.cancel",
+        "battle.accept", "battle.reject", "battle.exit", "battle.score",
         "self.update",
     ]
 

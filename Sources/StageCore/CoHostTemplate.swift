@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// The layout templates of connections (reference 9, CoHostLayoutTemplate).
+/// The layout templates of connections (reference 9, CoHostLayoutTemplate): 2 for voice; 600, 601 and 400 for video.
 enum CoHostTemplate {
-    /// `hostVoiceConnection`: six seats of each live.
-    static let voice = 2
-    /// `hostDynamicGrid`.
-    static let grid = 600
-    /// `hostDynamic1v6`: one large, six small.
-    static let oneAndSix = 601
-    /// `HostVideoLandscapeFixed2Seats`: two hosts.
-    static let twoHosts = 400
-
     /// The template of a connection that a request asks for; 0 is the one for the kind, and so is one not known.
     ///
     /// - Throws: `badParameter`, when it is for the other kind of lives or no template's number at all.
@@ -23,16 +14,18 @@ enum CoHostTemplate {
                 "layoutTemplate is \(id); a \(isVoice ? "voice" : "video") live takes 0 or \(range.lowerBound) to "
                     + "\(range.upperBound)")
         }
-        if isVoice { return Self.voice }
-        return [Self.twoHosts, Self.oneAndSix].contains(id) ? id : Self.grid
+        let kind: SeatTemplate.Kind = isVoice ? .voice : .video
+        return (SeatTemplate.forConnection(id, of: kind) ?? SeatTemplate.forConnection(0, of: kind))?.id ?? 0
     }
 
-    /// How many lives a connection of this template takes; at most `Limits.coHostLives`.
+    /// How many lives a connection of this template has room for; at most `Limits.coHostLives`.
     static func capacity(of id: Int) -> Int {
-        switch id {
-        case Self.twoHosts: 2
-        case Self.oneAndSix: 7
-        default: Limits.coHostLives
+        switch SeatTemplate.resolved(id).shape {
+        case .twoHosts: 2
+        case .floats: 7
+        case .dynamicGrid, .fixedGrid, .fixedColumn, .oneVideo, .leftFocus, .uniformGrid, .twoGroups, .rows,
+            .voiceGroups:
+            Limits.coHostLives
         }
     }
 }

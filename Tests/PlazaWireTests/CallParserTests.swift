@@ -35,6 +35,7 @@ import Testing
                     "params.\(field.name) is missing",
                     "\(field.name) is missing: an app's server creates a live for a user",
                     "params.battle is missing or not a battle's id",
+                    "params.battle and params.live are missing; name one",
                 ].contains(error?.message)
                 #expect(isNamed, "\(call)")
             }
@@ -160,7 +161,7 @@ import Testing
         let badLives = ["", "a b", "a/b", "ü", String(repeating: "x", count: 49), "a\\u0000"]
         let rule = "is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
         for spec in CallTable.all {
-            for field in spec.fields where ["live", "inviter", "to"].contains(field.name) {
+            for field in spec.fields where ["live", "inviter", "other", "to"].contains(field.name) {
                 for bad in badLives {
                     let json = field.name == "to" ? "[\"\(bad)\"]" : "\"\(bad)\""
                     let error = CallSpec.refusal(
@@ -197,6 +198,14 @@ import Testing
         for spec in CallTable.apps where spec.role == .server {
             #expect(CallSpec.refusal(spec.method, spec.params())?.code == .noPermission, "\(spec.method)")
         }
+    }
+
+    @Test func `battles are created by an app's server, and requested by hosts`() {
+        let params = #"{"live":"concert","to":["duet"]}"#
+        #expect(CallSpec.refusal("battle.create", params)?.code == .noPermission)
+        #expect(CallSpec.refusal("battle.create", params, role: .server) == nil)
+        #expect(CallSpec.refusal("battle.request", params) == nil)
+        #expect(CallSpec.refusal("battle.get", #"{"battle":"b 6"}"#, role: .server)?.code == .badParameter)
     }
 
     @Test func `a long method is not repeated whole`() {

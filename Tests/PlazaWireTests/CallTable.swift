@@ -135,10 +135,15 @@ enum CallTable {
             .forward(.seat(SeatInput(key, .place(user: "bob", seatIndex: 4, caller: server))), inRoom: nil),
             role: .server), CallSpec("seat.requests", [.live], seat(.requests(caller: caller))),
         CallSpec(
-            "cohost.request", [.live, .to, .number("timeout", 30), .text("extensionInfo", "x", needed: false)],
+            "cohost.request",
+            [
+                .live, .to, .number("layoutTemplate", 601), .number("timeout", 30),
+                .text("extensionInfo", "x", needed: false),
+            ],
             connection(
                 .request(
-                    from: live, to: ["duet"], layoutTemplate: 0, timeoutSeconds: 30, extensionInfo: "x", caller: caller)
+                    from: live, to: ["duet"], layoutTemplate: 601, timeoutSeconds: 30, extensionInfo: "x",
+                    caller: caller)
             )),
         CallSpec("cohost.cancel", [.live, .to], connection(.cancelRequest(from: live, to: ["duet"], caller: caller))),
         CallSpec(
@@ -148,6 +153,37 @@ enum CallTable {
             "cohost.reject", [.live, .text("inviter", "duet")],
             connection(.reject(live: live, inviter: "duet", caller: caller))),
         CallSpec("cohost.exit", [.live], connection(.exit(live: live, caller: caller))),
+        CallSpec(
+            "cohost.candidates", [.live, .text("cursor", "g.1.1", needed: false)],
+            .candidates(live, cursor: "g.1.1", caller: caller)),
+        CallSpec(
+            "cohost.muteRemote", [.live, .text("other", "duet"), .flag("muted", false)],
+            connection(.muteRemote(live: live, other: "duet", isMuted: false, caller: caller))),
+        CallSpec(
+            "battle.create",
+            [
+                .live, .to, .number("duration", 120), .flag("needResponse", true), .number("timeout", 30),
+                .text("extensionInfo", "x", needed: false),
+            ],
+            .forward(
+                .connection(
+                    ConnectionInput(
+                        app: Samples.app,
+                        .requestBattle(
+                            from: live, to: ["duet"], durationSeconds: 120, needResponse: true, timeoutSeconds: 30,
+                            extensionInfo: "x", caller: server))), inRoom: nil), role: .server),
+        CallSpec(
+            "battle.get", [.text("battle", "b-6")],
+            .forward(
+                .connection(
+                    ConnectionInput(app: Samples.app, .battleInfo(battle: "b-6", live: nil, caller: server))),
+                inRoom: nil), role: .server),
+        CallSpec(
+            "battle.get", [.live],
+            .forward(
+                .connection(
+                    ConnectionInput(app: Samples.app, .battleInfo(battle: nil, live: live, caller: server))),
+                inRoom: nil), role: .server),
         CallSpec(
             "battle.request",
             [

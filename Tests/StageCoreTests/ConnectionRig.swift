@@ -9,9 +9,10 @@ struct ConnectionRig {
     var rig: Rig<ConnectionMachine>
     var callers = Callers()
 
-    init(_ lives: [LiveID], maxBattleSeconds: Int64 = 300) {
-        self.rig = Rig(
-            ConnectionMachine(policies: Policies(["demo": AppPolicy(maxBattleSeconds: maxBattleSeconds)])))
+    init(_ lives: [LiveID], maxBattleSeconds: Int64 = 300, hasWebhooks: Bool = false) {
+        var policy = AppPolicy(maxBattleSeconds: maxBattleSeconds)
+        policy.hasWebhooks = hasWebhooks
+        self.rig = Rig(ConnectionMachine(policies: Policies(["demo": policy])))
         for live in lives { _ = self.tell(.opened(live: live, owner: Self.host(live), isVoice: false)) }
     }
 
@@ -94,6 +95,17 @@ struct ConnectionRig {
         let updates = scores.map { ScoreUpdate(live: $0.0, score: $0.1) }
         return self.tell(
             .updateScores(battle: battle, operation: operation, scores: updates, caller: self.callers.server()))
+    }
+
+    /// Lets every live ask again as if it had rested.
+    mutating func rest() {
+        for key in self.rig.journal.sortedKeys {
+            guard case .live(var live)? = self.rig.journal[key] else { continue }
+            live.coHostPace = Pace()
+            live.battlePace = Pace()
+            self.rig.journal[key] = .live(live: live)
+        }
+        self.rig.journal.commit()
     }
 
     // MARK: - What is there

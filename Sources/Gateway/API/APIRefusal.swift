@@ -42,7 +42,7 @@ enum HTTPStatus {
         switch code {
         case .tokenExpired, .tokenInvalid, .notLoggedIn: 401
         case .noPermission, .needsOwner, .needsOwnerOrAdmin, .banned, .muted, .userMuted, .roomMuted, .staleTicket: 403
-        case .noSuchRoom, .noSuchRoomOnEntry, .noSuchBattle, .noSuchConnection, .noSuchSeat,
+        case .noSuchRoom, .noSuchRoomOnEntry, .noSuchBattle, .noBattleInRoom, .noSuchConnection, .noSuchSeat,
             .noSuchMetadataKey, .noSuchGift, .notMember, .unknownMethod:
             404
         case .badParameter, .invalidParameter, .badRoomID, .badRoomName, .badFrame, .tooManyMetadataKeys,

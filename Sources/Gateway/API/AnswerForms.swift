@@ -97,7 +97,13 @@ enum AnswerForms {
                 ].map { .needed($0, .count) })
         ),
         ("FeedPosition", .object([.needed("epoch", .count), .needed("number", .count)])),
-        ("LiveCode", .object([.needed("live", .string), .needed("code", .int, "0: success.")])),
+        (
+            "LiveCode",
+            .object([
+                .needed("live", .string), .needed("code", .int, "0: success."),
+                .optional("reason", .int, "The reply code that stands behind it."),
+            ])
+        ),
     ]
 
     private static let stages: [(String, Schema)] = [

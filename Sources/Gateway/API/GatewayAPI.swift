@@ -114,7 +114,7 @@ struct GatewayAPI: Sendable {
                     })
             case .join, .leave, .login, .rename:
                 throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
-            case .ping, .list, .get, .count, .stage, .metadata, .gifts, .app:
+            case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
                 let result = try self.gateway.answer(parsed, app: admission.app)
                 responder.complete(Self.response(to: .success(result: result), status))
             }
