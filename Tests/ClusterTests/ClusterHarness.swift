@@ -73,11 +73,20 @@ struct ClusterHarness: Sendable {
     }
 
     /// A logged-in client.
-    func client(_ user: String, isServer: Bool = false, on hub: ClientHub) -> PlazaClient {
+    ///
+    /// - Parameters:
+    ///   - user: who it is.
+    ///   - isServer: whether its token is an app's server's.
+    ///   - hub: where it runs.
+    ///   - addresses: the gateways that it may connect to; nil: all.
+    /// - Returns: the client, which connects by itself.
+    func client(
+        _ user: String, isServer: Bool = false, on hub: ClientHub, addresses: [PlazaAddress]? = nil
+    ) -> PlazaClient {
         var options = ClientCore.Options(token: self.token(user, isServer: isServer), session: SessionID(user))
         // Some tests run with a short lease.
         options.pingMilliseconds = 1000
-        return hub.client(addresses: self.addresses, options: options)
+        return hub.client(addresses: addresses ?? self.addresses, options: options)
     }
 }
 
@@ -88,6 +97,9 @@ struct CallParams: Encodable, Sendable {
     var text: String?
     var seatIndex: Int?
     var locked: Bool?
+    var timeout: Int?
+    var device: String?
+    var microphone: Bool?
     var metadata: [String: String]?
     var cursor: String?
     var count: Int?
