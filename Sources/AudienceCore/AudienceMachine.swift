@@ -122,8 +122,8 @@ extension AudienceMachine {
             return AudienceStep(moment, input, .act, epoch: row.epoch)
         }
         guard let command = self.command(for: input, at: moment, row, rows.floors(key)) else {
-            // A server's token is in no room, so it has none to leave; all else here is no call.
-            let error = ReplyError(.notInRoom, "join the live before leaving it")
+            // A server's token is in no room, so it has none to leave, and no name in it; all else here is no call.
+            let error = ReplyError(.notInRoom, "join the live before acting in it")
             return AudienceStep(moment, input, input.command.caller == nil ? .ignored : .refused(error))
         }
         return AudienceStep(moment, input, .act, epoch: row.epoch, command: command)
@@ -160,7 +160,9 @@ extension AudienceMachine {
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
         case .kick(let user, _, _): return .kick(live: key, user: user, isUnsure: row.isStale)
         case .banned(let user, _, _): return .kick(live: key, user: user, isUnsure: true)
-        case .profile(let caller): return .rename(live: key, user: caller.user)
+        case .profile(let caller):
+            guard let ticket = caller.ticket else { return nil }
+            return .rename(live: key, user: caller.user, session: caller.request.session, ticket: ticket)
         case .list(let cursor, let count, _):
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))

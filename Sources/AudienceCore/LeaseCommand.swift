@@ -19,8 +19,8 @@ package enum LeaseCommand: Hashable, Sendable {
     case assert(live: LiveKey, owner: UserID, members: [Presence])
     /// Removes all sessions of a user; when `isUnsure`, also those that the leases do not know stay out.
     case kick(live: LiveKey, user: UserID, isUnsure: Bool)
-    /// Shows a user under another name or picture, if it has a session, or had one until lately.
-    case rename(live: LiveKey, user: UserInfo)
+    /// Shows a user under another name or picture, if it has a session, or had one until lately; not by a void ticket.
+    case rename(live: LiveKey, user: UserInfo, session: SessionID, ticket: Ticket)
     /// Removes everybody: the live has ended, or one of the same name begins.
     case clear(live: LiveKey)
     /// Lets time pass, and at most `limit` leases expire.

@@ -48,9 +48,9 @@ extension LeaseCommand {
         case .kick(let live, let user, let isUnsure):
             script = .kick
             arguments += [live.text, user.text, isUnsure ? "1" : "0"]
-        case .rename(let live, let user):
+        case .rename(let live, let user, let session, let ticket):
             script = .rename
-            arguments += [live.text, user.userID.text, Profile.text(user)]
+            arguments += [live.text, user.userID.text, session.text, "\(ticket.offset)", Profile.text(user)]
         case .clear(let live):
             script = .clear
             arguments.append(live.text)

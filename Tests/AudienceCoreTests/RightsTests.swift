@@ -59,7 +59,9 @@ import Testing
         var room = Room()
         let renamed = UserInfo(userID: "alice", userName: "Alice B.", avatarURL: "https://example.org/b")
         let caller = Room.caller(renamed, 5, ticket: 110)
-        #expect(room.plan(.profile(caller: caller)).command == .rename(live: Room.key, user: renamed))
+        #expect(
+            room.plan(.profile(caller: caller)).command
+                == .rename(live: Room.key, user: renamed, session: "s1", ticket: Ticket(110)))
         let away = Room.caller(renamed, 6, ticket: 110)
         #expect(Room.refusal(away, room.sendAway(.profile(caller: away))) == .unavailable)
         let outside = Room.caller(renamed, 7)

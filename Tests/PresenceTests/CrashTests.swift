@@ -43,12 +43,15 @@ import Testing
 
     @Test(arguments: (1...8).map { UInt64($0) })
     func `I15 however batches are cut and owners die, what is told is what one owner would tell`(seed: UInt64) throws {
-        let calm = try Partition(redis: self.redis.port)
+        var policy = AppPolicy()
+        policy.devices = seed % 2 == 0 ? .several : .one
+        policy.hasWebhooks = true
+        let calm = try Partition(redis: self.redis.port, policy: policy)
         Self.writeRandom(seed, into: calm)
         try calm.run()
 
         _ = try RawRedis(port: self.redis.port).run("FLUSHALL")
-        let stormy = try Partition(redis: self.redis.port)
+        let stormy = try Partition(redis: self.redis.port, policy: policy)
         Self.writeRandom(seed, into: stormy)
         var chance = SeededRandom(seed: seed &+ 100)
         while stormy.committedOffset < calm.committedOffset {
@@ -63,6 +66,12 @@ import Testing
         Self.expectSame(stormy.told, calm.told)
         #expect(Partition.joinedTips(calm.told).count > 10)
         #expect(Partition.leftTips(calm.told).count > 10)
+        #expect(Partition.occupancies(calm.told).count > 10)
+        let codes = Partition.results(calm.told).compactMap {
+            if case .failure(let error) = $0 { error.code } else { ReplyCode?.none }
+        }
+        #expect(codes.contains(.banned))
+        #expect(codes.contains(.staleTicket))
     }
 
     @Test func `a stopped owner that wakes up is fenced, and changes nothing`() throws {
@@ -119,6 +128,38 @@ import Testing
         partition.write(.kick(user: "bob", reason: .byAdmin, caller: Partition.caller("host", 2)))
         partition.write(nil, after: .seconds(1))
         partition.write(.confirm(user: "bob"))
+        partition.write(.join(caller: Partition.caller("host", 3)))
+        partition.write(.rights(admins: ["alice"], maxMembers: 1))
+        partition.write(.profile(caller: Partition.caller("alice", 3, ticket: alice, session: "s2")))
+        partition.write(.join(caller: Partition.caller("carol", 1)))
+        partition.write(.banned(user: "alice", until: nil, caller: Partition.caller("host", 4)))
+        partition.write(.join(caller: Partition.caller("alice", 4, ticket: alice, session: "s2")))
+        partition.write(.join(caller: Partition.caller("bob", 5, ticket: bob)))
+        partition.write(.unbanned(user: "alice"))
+        partition.write(.confirm(user: "host"))
+    }
+
+    /// What the directory and gateways tell of a user, at random.
+    private static func writeFact(
+        _ name: String, _ session: SessionID, ticket: Int64?, _ counter: Int64, after pause: Milliseconds,
+        into partition: Partition, chance: inout SeededRandom
+    ) {
+        let user = UserID(name)
+        // No question is among them: asked again after a crash, it may be answered by what came meanwhile.
+        switch Int.random(in: 0..<5, using: &chance) {
+        case 0:
+            let until = partition.now + .seconds(Int64.random(in: 0..<200, using: &chance))
+            partition.write(
+                .banned(user: user, until: until, caller: Partition.caller("host", counter)), after: pause)
+        case 1: partition.write(.unbanned(user: user), after: pause)
+        case 2: partition.write(.rights(admins: [user], maxMembers: 5), after: pause)
+        case 3:
+            partition.write(.signOff(session: session, user: user, ticket: Ticket(ticket ?? 0)), after: pause)
+        default:
+            var caller = Partition.caller(name, counter, ticket: ticket, session: session)
+            caller.user.userName = "n\(counter)"
+            partition.write(.profile(caller: caller), after: pause)
+        }
     }
 
     /// Some hundred inputs of a few users over some minutes.
@@ -126,15 +167,18 @@ import Testing
         var chance = SeededRandom(seed: seed)
         var tickets: [String: Int64] = [:]
         for index in 0..<400 {
-            let name = "u\(Int.random(in: 0..<8, using: &chance))"
+            let number = Int.random(in: 0..<8, using: &chance)
+            let name = number == 0 ? "host" : "u\(number)"
             let session = SessionID("s\(Int.random(in: 0..<2, using: &chance))")
             let counter = Int64(index) + 10
             let ticket = tickets["\(name)\(session)"]
             let pause = Milliseconds(Int64.random(in: 0..<1000, using: &chance))
             switch Int.random(in: 0..<20, using: &chance) {
             case 0..<6:
+                // Some go on with the ticket that they had, though it may be void.
+                let since = Bool.random(using: &chance) ? ticket : nil
                 tickets["\(name)\(session)"] = partition.write(
-                    .join(caller: Partition.caller(name, counter, session: session)), after: pause)
+                    .join(caller: Partition.caller(name, counter, ticket: since, session: session)), after: pause)
             case 6..<9:
                 let caller = Partition.caller(name, counter, ticket: ticket, session: session)
                 partition.write(.leave(caller: caller), after: pause)
@@ -144,10 +188,13 @@ import Testing
                     partition.write(.heartbeats(beats: [beat]), after: pause)
                 }
             case 12:
-                let caller = Partition.caller("host", counter)
+                let caller = Partition.caller("owner", counter)
                 partition.write(.kick(user: UserID(name), reason: .byAdmin, caller: caller), after: pause)
             case 13:
                 for _ in 0..<100 { partition.write(nil, after: .seconds(1)) }
+            case 14..<17:
+                Self.writeFact(
+                    name, session, ticket: ticket, counter, after: pause, into: partition, chance: &chance)
             default: partition.write(nil, after: pause)
             }
         }
