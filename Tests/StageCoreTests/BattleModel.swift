@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreKit
 import PlazaModel
 import StageCore
+import Testing
 
 /// What battles between lives of one connection should do: what is being agreed on, and who fights.
 struct BattleModel: Hashable {

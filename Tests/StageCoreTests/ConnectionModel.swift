@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreKit
 import PlazaModel
 import StageCore
+import Testing
 
 /// What connections of video lives should do, in the fewest words: which lives run, who is with whom, who asks whom.
 struct ConnectionModel: Hashable {
