@@ -131,6 +131,9 @@ let testTargets: [Target] = [
     tests("BarrageCoreTests", ["BarrageCore", "PlazaModel", "CoreKit"]),
     tests("StageCoreTests", ["StageCore", "PlazaModel", "CoreKit"]),
     tests("GatewayCoreTests", ["GatewayCore", "PlazaModel", "CoreKit"]),
+    tests(
+        "PermissionTests",
+        ["DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaModel", "CoreKit"]),
     tests("DeflateTests", ["Deflate"]),
     tests("ObservabilityTests", ["Observability", "Settings"]),
     tests("EventLoopTests", ["EventLoop", "Concurrency"]),

@@ -9,6 +9,9 @@ extension AudienceMachine {
     func refusal(of command: AudienceCommand, at now: Timestamp, _ bans: Bans, _ floors: Floors) -> ReplyError? {
         switch command {
         case .join(let caller):
+            guard caller.role == .user else {
+                return ReplyError(.noPermission, "an app's server acts in a live without joining it")
+            }
             guard let ban = bans.ban(of: caller.userID, at: now) else {
                 // One who comes back after a kick does not go on where it was: it joins anew, or stays away (I6).
                 return caller.ticket.map { floors.admit(caller.userID, $0) } ?? true ? nil : Self.putOutMeanwhile
