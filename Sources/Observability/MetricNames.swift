@@ -65,6 +65,8 @@ package enum MetricNames {
         package static let givenUp = "webhooks_given_up_total"
         /// Events read and not done with.
         package static let pending = "webhooks_pending"
+        /// Apps whose further events wait in the topic, counted in each partition.
+        package static let behind = "webhooks_apps_behind"
         /// Time that a try took.
         package static let tries = "webhooks_try_seconds"
         /// Questions to backends, by kind and answer.

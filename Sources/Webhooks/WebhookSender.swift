@@ -10,7 +10,8 @@ package import ServiceShell
 /// Tells apps' backends what happened: reads the topic `webhooks` as a group of its own and posts each event, at least once
 /// and in order within a live.
 ///
-/// An offset is committed once all before it are delivered or given up, so a crash tells again what was under way.
+/// Beside each offset is committed from where on which app is behind, so a crash tells again what was under way, and not
+/// what other apps' backends took meanwhile.
 package final class WebhookSender: ServiceComponent {
     package let name = "webhooks"
     /// How long one try may take.
@@ -87,11 +88,14 @@ package final class WebhookSender: ServiceComponent {
             self.settings.kafka, group: Self.group, fetchWaitMilliseconds: self.settings.fetchWaitMilliseconds,
             sessionTimeoutMilliseconds: self.settings.sessionMilliseconds)
         defer { consumer.close() }
+        let second = try KafkaConsumer(self.settings.kafka)
+        defer { second.close() }
         let waker = consumer.waker
         self.shared.withLock { $0.waker = waker }
         _ = try consumer.topicMetadata(PlazaTopic.webhooks.rawValue, timeoutMilliseconds: 10_000)
         let round = WebhookRound(
-            consumer: consumer, hooks: self.hooks, limits: self.limits, log: self.log, metrics: self.metrics
+            consumer: consumer, second: second, hooks: self.hooks, limits: self.limits, log: self.log,
+            metrics: self.metrics
         ) { [shared] post, place, began in
             client.send(post) { result in
                 let ended = WebhookTry(place: place, began: began, result: result)
@@ -137,8 +141,8 @@ struct WebhookMetrics: Sendable {
     let delivered: Counter
     let failed: Counter
     let exhausted: Counter
-    let backlog: Counter
     let pending: Gauge
+    let behind: Gauge
     let tries: Timing
 
     init(_ registry: MetricsRegistry) {
@@ -147,9 +151,9 @@ struct WebhookMetrics: Sendable {
         self.failed = registry.counter(names.failed, help: "Tries that failed.")
         self.exhausted = registry.counter(
             names.givenUp, help: "Events that no backend will get, by reason.", labels: ["reason": "attempts"])
-        self.backlog = registry.counter(
-            names.givenUp, help: "Events that no backend will get, by reason.", labels: ["reason": "backlog"])
         self.pending = registry.gauge(names.pending, help: "Events read and not done with.")
+        self.behind = registry.gauge(
+            names.behind, help: "Apps whose further events wait in the topic, counted in each partition.")
         self.tries = registry.timing(names.tries, help: "Time that a try took.")
     }
 }
