@@ -111,6 +111,12 @@ extension AudienceMachine {
         // One who is silent for too long is told by its new name when it comes back.
         if row.isStale || entries.contains(where: { $0.change == .renamed }) {
             effects.append(.seat(SeatInput(input.key, .profile(user: caller.user))))
+            if caller.userID == row.owner {
+                self.tellOwnersName(caller.user, input.key, into: &effects)
+                effects.append(
+                    .connection(
+                        ConnectionInput(app: input.key.app, .profile(live: input.key.live, user: caller.user))))
+            }
             self.tell(.userChanged(user: caller.user), input.key, into: &effects)
         }
         self.answer(caller, .success(result: .done), input, step.moment, in: &rows, into: &effects)
@@ -195,7 +201,15 @@ extension AudienceMachine {
         effects.append(.seat(SeatInput(key, .userBack(user: user))))
         if user.userID == row.owner {
             effects.append(.connection(ConnectionInput(app: key.app, .userBack(live: key.live, user: user))))
+            // The live may have been made in the owner's place, or the owner be called otherwise since; one without a name
+            // keeps the one that the live has for it.
+            if !user.userName.isEmpty { self.tellOwnersName(user, key, into: &effects) }
         }
+    }
+
+    /// Tells the directory how the owner is called, for the list and all who look the live up.
+    private func tellOwnersName(_ owner: UserInfo, _ key: LiveKey, into effects: inout [Effect]) {
+        effects.append(.directory(DirectoryInput(app: key.app, .profile(live: key.live, user: owner))))
     }
 
     func tell(_ content: FeedContent, _ key: LiveKey, into effects: inout [Effect]) {

@@ -37,6 +37,8 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case userGone(live: LiveID, user: UserID)
     /// Presence: the user's first session entered the live; matters when it is the owner.
     case userBack(live: LiveID, user: UserInfo)
+    /// Presence: the live's owner has another name or picture.
+    case profile(live: LiveID, user: UserInfo)
     /// Presence: a new presence epoch has settled in these lives' partition; confirm the owners on stage.
     case confirmOwner(live: LiveID)
     case floor(live: LiveID, user: UserID, ticket: Ticket)

@@ -94,7 +94,7 @@ extension ConnectionCommand {
     /// Who asks, when the command is a call.
     var caller: Caller? {
         switch self {
-        case .opened, .ended, .userGone, .userBack, .confirmOwner, .floor, .rights, .seatsChanged: nil
+        case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged: nil
         case .request(_, _, _, _, _, let caller), .cancelRequest(_, _, let caller), .accept(_, _, let caller),
             .reject(_, _, let caller), .exit(_, let caller), .requestBattle(_, _, _, _, _, _, let caller),
             .cancelBattle(_, _, _, let caller), .acceptBattle(_, _, let caller), .rejectBattle(_, _, let caller),

@@ -60,7 +60,8 @@ extension ConnectionStep {
         case .muteRemote(let live, let other, let isMuted, _):
             return try self.muteRemote(live, other, isMuted, caller)
         case .battleInfo(let id, let live, _): return try self.battleInfo(id, of: live, caller)
-        case .opened, .ended, .userGone, .userBack, .confirmOwner, .floor, .rights, .seatsChanged: return .done
+        case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged:
+            return .done
         }
     }
 
@@ -71,7 +72,8 @@ extension ConnectionStep {
         case .ended(let id, let ending): self.ended(id, ending)
         case .userGone(let id, let user):
             if self.live(id)?.owner.userID == user { self.withdraw(id) }
-        case .userBack(let id, let user): self.userBack(id, user)
+        // Being gone was leaving: an owner who is back is in no connection, and asks anew.
+        case .userBack(let id, let user), .profile(let id, let user): self.renamed(id, user)
         case .rights(let id, let admins): self.update(id) { $0.admins = admins }
         case .seatsChanged(let id, let seats): self.seatsChanged(id, seats)
         case .confirmOwner(let id):

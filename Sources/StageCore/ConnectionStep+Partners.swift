@@ -23,8 +23,6 @@ extension ConnectionStep {
         let occupied = seats.filter { $0.occupant != nil }
         let isCrowded = live.isVoice && occupied.count > Limits.voiceCoHostSeats
         if live.isCrowded != isCrowded { self.update(id) { $0.isCrowded = isCrowded } }
-        let owner = occupied.first { $0.occupant?.user.userID == live.owner.userID }?.occupant?.user
-        if let owner { self.renamed(id, owner) }
         guard let connection = self.connection(live.connection) else { return }
         let shown =
             live.isVoice ? Array(seats.prefix(Limits.voiceCoHostSeats)) : Array(occupied.prefix(Limits.seatCount))
@@ -33,23 +31,22 @@ extension ConnectionStep {
         for member in connection.members where member.live != id { self.touch(member.live) }
     }
 
-    /// The owner is back in its running live.
-    ///
-    /// Being gone was leaving: the live is in no connection, and partners are asked anew.
-    mutating func userBack(_ id: LiveID, _ user: UserInfo) {
-        if self.live(id)?.owner.userID == user.userID { self.renamed(id, user) }
-    }
-
-    /// Takes in how the live's owner is called now, for all members to see.
-    private mutating func renamed(_ id: LiveID, _ owner: UserInfo) {
-        guard let live = self.live(id), live.owner != owner else { return }
+    /// Takes in how a user is called now: of a live's owner, for all members of the connection and the battle to see.
+    mutating func renamed(_ id: LiveID, _ owner: UserInfo) {
+        guard let live = self.live(id), live.owner.userID == owner.userID, live.owner != owner else { return }
         self.update(id) { $0.owner = owner }
-        guard var view = self.connection(live.connection),
+        if var view = self.connection(live.connection),
             let index = view.members.firstIndex(where: { $0.live == id })
-        else { return }
-        view.members[index].host = owner
-        self.set(view.id, view)
-        for member in view.members { self.touch(member.live) }
+        {
+            view.members[index].host = owner
+            self.set(view.id, view)
+            for member in view.members { self.touch(member.live) }
+        }
+        if var battle = self.battle(live.battle), let index = battle.view?.sides.firstIndex(where: { $0.live == id }) {
+            battle.view?.sides[index].host = owner
+            self.set(battle.id, battle)
+            for viewer in self.lives(showing: battle) { self.touch(viewer) }
+        }
     }
 
     /// Leaves another member's sound out of the mix of `id`, or takes it in again; the other is not told (reference 8).

@@ -60,6 +60,7 @@ import Testing
             effects == [
                 Room.back(Room.owner),
                 .connection(ConnectionInput(app: "demo", .userBack(live: "stage-1", user: Room.owner))),
+                Room.ownersName(Room.owner),
                 Room.occupancy(.present, isEmpty: false),
                 Room.reply(caller, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: true)),
             ])

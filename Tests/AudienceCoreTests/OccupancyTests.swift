@@ -36,6 +36,7 @@ import Testing
             effects == [
                 Room.back(Room.owner),
                 .connection(ConnectionInput(app: "demo", .userBack(live: "stage-1", user: Room.owner))),
+                Room.ownersName(Room.owner),
                 Room.occupancy(.present, isEmpty: false),
             ])
     }

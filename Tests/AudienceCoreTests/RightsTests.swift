@@ -74,6 +74,25 @@ import Testing
         #expect(room.send(.profile(caller: caller)) == [Room.reply(caller, .done)])
     }
 
+    @Test func `the owner's new name reaches the directory and the connections too, also by entering with it`() {
+        var room = Room()
+        let renamed = UserInfo(userID: "host", userName: "Host the Great")
+        let caller = Room.caller(renamed, 5, ticket: 110)
+        let effects = room.send(.profile(caller: caller), room.did([.renamed]))
+        #expect(
+            effects == [
+                .seat(SeatInput(Room.key, .profile(user: renamed))), Room.ownersName(renamed),
+                .connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: renamed))),
+                Room.tip(.userChanged(user: renamed)), Room.reply(caller, .done),
+            ])
+        for (name, isTold) in [("Host again", true), ("", false)] {
+            var room = Room()
+            let owner = UserInfo(userID: "host", userName: name)
+            let entered = room.send(.join(caller: Room.caller(owner, 6)), room.did([.joined(isFirst: true, count: 0)]))
+            #expect(entered.contains(Room.ownersName(owner)) == isTold, "one without a name keeps the live's for it")
+        }
+    }
+
     @Test func `a new name of one who went silent is answered, and told to nobody until it is back`() {
         var room = Room()
         let caller = Room.caller(UserInfo(userID: "alice", userName: "Alice B."), 5, ticket: 110)

@@ -90,6 +90,9 @@ struct Room {
     static func tip(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .tell(content: content))) }
     static func gone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
     static func back(_ user: UserInfo) -> Effect { .seat(SeatInput(key, .userBack(user: user))) }
+    static func ownersName(_ user: UserInfo) -> Effect {
+        .directory(DirectoryInput(app: "demo", .profile(live: "stage-1", user: user)))
+    }
     static func occupancy(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {
         .directory(DirectoryInput(app: "demo", .occupancy(live: "stage-1", owner: owner, isEmpty: isEmpty)))
     }

@@ -195,6 +195,7 @@ import Testing
             ("ended", .ended(live: live, ending: Samples.ending)),
             ("userGone", .userGone(live: live, user: "alice")), ("confirmOwner", .confirmOwner(live: live)),
             ("userBack", .userBack(live: live, user: Samples.alice)),
+            ("profile", .profile(live: live, user: Samples.alice)),
             ("floor", .floor(live: live, user: "bob", ticket: Samples.ticket)),
             ("rights", .rights(live: live, admins: ["bob"])),
             ("seatsChanged", .seatsChanged(live: live, seats: Samples.stage.seats)),
@@ -234,7 +235,8 @@ import Testing
         ]
         for (_, command) in commands {
             switch command {
-            case .opened, .ended, .userGone, .userBack, .confirmOwner, .floor, .rights, .seatsChanged, .request,
+            case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged,
+                .request,
                 .cancelRequest, .accept, .reject, .exit, .muteRemote, .requestBattle, .cancelBattle, .acceptBattle,
                 .rejectBattle, .exitBattle, .updateScores,
                 .battleInfo:

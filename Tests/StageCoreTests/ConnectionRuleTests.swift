@@ -214,12 +214,35 @@ struct ConnectionRuleTests {
         #expect(told.toldLives == ["a", "b"])
         #expect(told.toldConnection("b")?.members[0].host == renamed)
         #expect(rig.tell(.userBack(live: "a", user: info("gina"))) == [], "a viewer's name is no host's")
+        let later = rig.tell(.profile(live: "b", user: UserInfo(userID: "host-b", userName: "Bea")))
+        #expect(later.toldConnection("a")?.members.map(\.host.userName) == ["Anna the Great", "Bea"])
+        #expect(rig.tell(.profile(live: "b", user: UserInfo(userID: "host-b", userName: "Bea"))) == [], "told again")
+        #expect(rig.tell(.profile(live: "b", user: info("gina"))) == [], "a viewer's name is no host's")
+        // What the seats said before the new name arrives after it: names come from presence alone.
         let seated = SeatUser(user: ConnectionRig.host("b"), role: .owner, live: "b")
-        _ = rig.tell(.seatsChanged(live: "b", seats: [Seat(index: 0, occupant: seated)]))
-        var other = seated
-        other.user.userName = "Bea"
-        let moved = rig.tell(.seatsChanged(live: "b", seats: [Seat(index: 0, occupant: other)]))
-        #expect(moved.toldConnection("a")?.members[1].host.userName == "Bea")
+        let seats = rig.tell(.seatsChanged(live: "b", seats: [Seat(index: 0, occupant: seated)]))
+        #expect(seats.toldConnection("a")?.members[1].host.userName == "Bea")
+    }
+
+    @Test func `those who fight see how a host is called now, and so do later battles`() {
+        var rig = ConnectionRig(["a", "b", "c"])
+        rig.connect("a", "b", "c")
+        let battle = rig.fight("a", "b")
+        let renamed = UserInfo(userID: "host-b", userName: "Bea")
+        let told = rig.tell(.profile(live: "b", user: renamed))
+        #expect(told.toldLives == ["a", "b", "c"])
+        for live: LiveID in ["a", "b"] {
+            let view = told.toldBattle(live)
+            #expect(view?.id == battle)
+            #expect(view?.sides.map(\.host) == [ConnectionRig.host("a"), renamed])
+            #expect(told.toldEvents(live) == [])
+        }
+        _ = rig.pass(milliseconds: 60_000)
+        _ = rig.fight("b", "c")
+        #expect(rig.live("b")?.owner == renamed)
+        let moved = rig.tell(.profile(live: "c", user: UserInfo(userID: "host-c", userName: "Cleo")))
+        #expect(moved.toldBattle("b")?.sides.map(\.host.userName) == ["Bea", "Cleo"])
+        #expect(moved.toldBattle("a")?.sides.map(\.host.userName) == ["host-a", "Bea"], "the last result stays")
     }
 
     @Test func `the end of a live leaves battle and connection, tells the partners, and only then the seats`() {
