@@ -21,9 +21,9 @@ struct ClusterHarness: Sendable {
         self.cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
 
-    func token(_ user: String, isServer: Bool = false) -> String {
+    func token(_ user: String, isServer: Bool = false, seconds: Int64 = 3600) -> String {
         let claims = TokenClaims(
-            app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 3600,
+            app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + seconds,
             role: isServer ? .server : .user)
         return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
     }
