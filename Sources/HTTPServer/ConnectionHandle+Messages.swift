@@ -5,25 +5,26 @@ extension ConnectionHandle {
     /// Reads request line and headers; only in the daemon's handler.
     ///
     /// - Returns: a request without a body, and why it must be refused, if so.
-    func readRequest(method: String, path: String, limits: HTTPLimits) -> (HTTPRequest, HTTPFailure?) {
+    func readRequest(
+        method: String, path: String, query: [UInt8], limits: HTTPLimits
+    ) -> (HTTPRequest, HTTPFailure?) {
         let method = HTTPMethod(rawValue: method)
-        let headers = self.fields(.HEADER_KIND, limit: limits.fields)
-        let query = self.fields(.GET_ARGUMENT_KIND, limit: limits.fields)
+        let headers = self.fields(limit: limits.fields)
         var byName: [String: String] = [:]
         for (name, value) in headers.pairs {
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
         }
+        let parts = query.split(separator: UInt8(ascii: "&"))
+        let isCut = parts.count > limits.fields
         var items: [HTTPQueryItem] = []
-        for (name, value) in query.pairs {
-            guard let name = PercentEncoding.decode(name), let value = PercentEncoding.decode(value) else {
-                return (HTTPRequest.unreadable, .badRequest)
-            }
-            items.append(HTTPQueryItem(name: name, value: value))
+        for part in isCut ? [] : parts {
+            guard let item = HTTPQueryItem(encoded: part) else { return (HTTPRequest.unreadable, .badRequest) }
+            items.append(item)
         }
         guard let request = HTTPRequest(method: method, path: path, query: items, headers: byName) else {
             return (HTTPRequest.unreadable, .badRequest)
         }
-        if headers.isCut || query.isCut { return (request, .headersTooLarge) }
+        if headers.isCut || isCut { return (request, .headersTooLarge) }
         if let text = byName["content-length"] {
             guard let length = UInt64(text) else { return (request, .badRequest) }
             if length > UInt64(limits.bodyBytes) { return (request, .payloadTooLarge) }
@@ -52,10 +53,10 @@ extension ConnectionHandle {
         return unsafe MHD_queue_response(self.pointer, status, response)
     }
 
-    private func fields(_ kind: MHD_ValueKind, limit: Int) -> FieldCollector {
+    private func fields(limit: Int) -> FieldCollector {
         let collector = FieldCollector(limit: limit)
         _ = unsafe MHD_get_connection_values_n(
-            self.pointer, kind, collectField, Unmanaged.passUnretained(collector).toOpaque())
+            self.pointer, .HEADER_KIND, collectField, Unmanaged.passUnretained(collector).toOpaque())
         return collector
     }
 }
@@ -74,7 +75,7 @@ extension HTTPRequest {
     }
 }
 
-/// Gathers fields, up to a limit.
+/// Gathers headers, up to a limit.
 private final class FieldCollector {
     let limit: Int
     var pairs: [(name: String, value: String)] = []
@@ -83,7 +84,7 @@ private final class FieldCollector {
     init(limit: Int) { self.limit = limit }
 }
 
-/// One header or query item.
+/// One header.
 ///
 /// Runs inside `MHD_get_connection_values_n`, on its caller's thread, which keeps the collector alive.
 private func collectField(

@@ -16,6 +16,7 @@ internal import Glibc
         let context = unsafe Unmanaged.passRetained(core)
         let limits = core.limits
         let completed: MHD_RequestCompletedCallback = unsafe requestEnded
+        let began: RequestBegan = unsafe requestBegan
         let unescape: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int =
             unsafe leaveEscaped
         var options = unsafe [
@@ -25,6 +26,7 @@ internal import Glibc
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionBytes, ptr_value: nil),
             MHD_OptionItem(
                 option: .NOTIFY_COMPLETED, value: unsafeBitCast(completed, to: Int.self), ptr_value: context.toOpaque()),
+            MHD_OptionItem(option: .URI_LOG_CALLBACK, value: unsafeBitCast(began, to: Int.self), ptr_value: nil),
             MHD_OptionItem(option: .UNESCAPE_CALLBACK, value: unsafeBitCast(unescape, to: Int.self), ptr_value: nil),
             MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
         ]
@@ -56,6 +58,29 @@ internal import Glibc
     }
 }
 
+/// What the daemon calls with a request's path and query.
+private typealias RequestBegan = @convention(c) (
+    UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?
+) -> UnsafeMutableRawPointer?
+
+/// A request's first line was read; gives what the daemon keeps for it until `requestEnded`.
+///
+/// Runs on the daemon's thread, before the daemon divides the query into items, each of which takes 72 bytes of the
+/// connection's memory. When that is not enough, version 0.9.75 forgets that it has refused the request, and the client
+/// waits in vain. So the query is taken from it here; the text is the daemon's own buffer, and ours to change until this
+/// returns.
+private func requestBegan(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    var query: [UInt8] = []
+    if let target = unsafe target, let mark = unsafe strchr(target, Int32(UInt8(ascii: "?"))) {
+        let text = unsafe mark + 1
+        query = unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+        unsafe text.pointee = 0
+    }
+    return unsafe Unmanaged.passRetained(RequestLine(query: query)).toOpaque()
+}
+
 /// Leaves a path or query item as it came: we decode it ourselves, after it was divided at its slashes.
 ///
 /// Runs on the daemon's thread.
@@ -68,15 +93,15 @@ private func leaveEscaped(
 
 /// A request has ended, answered or not.
 ///
-/// Runs on the daemon's thread, or on the one that stops it, once for each request that `handleRequest` saw. Releases the
-/// exchange that was retained there.
+/// Runs on the daemon's thread, or on the one that stops it, once for each request that `requestBegan` saw. Releases the
+/// line that was retained there.
 private func requestEnded(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
 ) {
     guard let context = unsafe context, let state = unsafe state, let pointer = unsafe state.pointee else { return }
     unsafe state.pointee = nil
-    let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+    guard let exchange = unsafe Unmanaged<RequestLine>.fromOpaque(pointer).takeRetainedValue().exchange else { return }
     exchange.answer.finish()
     unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue().end(exchange.answer.id)
 }
@@ -90,17 +115,18 @@ private func handleRequest(
     _ uploadSize: UnsafeMutablePointer<Int>?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let context = unsafe context, let connection = unsafe connection, let state = unsafe state,
-        let uploadSize = unsafe uploadSize
+        let uploadSize = unsafe uploadSize, let known = unsafe state.pointee
     else { return .NO }
+    let line = unsafe Unmanaged<RequestLine>.fromOpaque(known).takeUnretainedValue()
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     let handle = unsafe ConnectionHandle(pointer: connection)
-    guard let known = unsafe state.pointee else {
+    guard let exchange = line.exchange else {
         let path = unsafe path.map { unsafe String(cString: $0) } ?? ""
         let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
         let answer = Answer(id: core.begin(), connection: handle, observer: core.observer)
-        let (request, failure) = handle.readRequest(method: method, path: path, limits: core.limits)
-        let exchange = Exchange(answer: answer, request: request)
-        unsafe state.pointee = Unmanaged.passRetained(exchange).toOpaque()
+        let (request, failure) = handle.readRequest(
+            method: method, path: path, query: line.query, limits: core.limits)
+        line.exchange = Exchange(answer: answer, request: request)
         guard let failure else { return .YES }
         // The body was not read, so nothing that follows on this connection can be understood.
         let close = HTTPHeader("Connection", "close")
@@ -108,7 +134,6 @@ private func handleRequest(
         answer.observe(response)
         return handle.queue(response)
     }
-    let exchange = unsafe Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
     let count = unsafe uploadSize.pointee
     if count > 0 {
         unsafe uploadSize.pointee = 0

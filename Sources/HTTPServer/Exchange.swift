@@ -114,6 +114,16 @@ final class Answer: Sendable {
     func resume() { unsafe MHD_resume_connection(self.pointer) }
 }
 
+/// A request from its first line on; the daemon's thread alone touches it.
+final class RequestLine {
+    /// What stands behind the path's question mark.
+    let query: [UInt8]
+    /// Nil until the headers are there.
+    var exchange: Exchange?
+
+    init(query: [UInt8]) { self.query = query }
+}
+
 /// A request while it is read; the daemon's thread alone touches it.
 final class Exchange {
     let answer: Answer

@@ -89,6 +89,17 @@ package struct HTTPQueryItem: Sendable, Equatable {
         self.name = name
         self.value = value
     }
+
+    /// Decodes one item as forms write it: a plus is a blank, and what has no `=` has no value.
+    init?(encoded: ArraySlice<UInt8>) {
+        let plain = encoded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        let parts = plain.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let texts = parts.compactMap { part in
+            String(validating: part, as: UTF8.self).flatMap { PercentEncoding.decode($0) }
+        }
+        guard let name = texts.first, texts.count == parts.count else { return nil }
+        self.init(name: name, value: texts.count > 1 ? texts[1] : "")
+    }
 }
 
 /// Percent-encoding as RFC 3986 has it.

@@ -182,6 +182,35 @@ final class Shelf: Sendable {
         #expect(try exact.answer().body.count == 10_000)
     }
 
+    @Test(arguments: [101, 150, 200, 250, 300, 500, 1000, 3000, 7000])
+    func `I16 a request with more query items than may be is refused, and not left waiting`(count: Int) throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        let items = Array(repeating: "a", count: count).joined(separator: "&")
+        client.send("GET /hello/bob?\(items) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 431)
+    }
+
+    @Test func `query items are divided at ampersands and the first equals sign`() throws {
+        var router = Router<HTTPHandler>()
+        router.add(.get, "/items") { request, responder in
+            responder.complete(.text(request.query.map { "\($0.name)>\($0.value)" }.joined(separator: "|")))
+        }
+        let server = try WebServer(port: 0, handler: router.handler())
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        let most = (0..<100).map { "k\($0)=v" }
+        for (query, answer) in [
+            ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"), ("?a=1&&a=2&", "a>1|a>2"),
+            ("?a=1?b", "a>1?b"), ("?%61+%3D=%C3%A9", "a =>é"),
+            ("?" + most.joined(separator: "&"), most.map { $0.replacing("=", with: ">") }.joined(separator: "|")),
+        ] {
+            client.send("GET /items\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.answer().body == answer, "\(query)")
+        }
+    }
+
     @Test(arguments: BadRequest.allCases) func `a bad request gets its status`(request: BadRequest) throws {
         let server = try Self.server()
         defer { server.stop() }
