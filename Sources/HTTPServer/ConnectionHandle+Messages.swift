@@ -15,7 +15,7 @@ extension ConnectionHandle {
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
         }
         let parts = query.split(separator: UInt8(ascii: "&"))
-        let isCut = parts.count > limits.fields
+        let isCut = parts.count > limits.queryItems
         var items: [HTTPQueryItem] = []
         for part in isCut ? [] : parts {
             guard let item = HTTPQueryItem(encoded: part) else { return (HTTPRequest.unreadable, .badRequest) }

@@ -59,9 +59,10 @@ internal import Glibc
 }
 
 /// What the daemon calls with a request's path and query.
-private typealias RequestBegan = @convention(c) (
-    UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?
-) -> UnsafeMutableRawPointer?
+private typealias RequestBegan =
+    @convention(c) (
+        UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?
+    ) -> UnsafeMutableRawPointer?
 
 /// A request's first line was read; gives what the daemon keeps for it until `requestEnded`.
 ///

@@ -15,10 +15,12 @@ package struct HTTPLimits: Sendable, Equatable {
     package var connections = 1_000
     /// Bytes of a body; beyond, 413.
     package var bodyBytes = 1 << 20
-    /// Headers and query items of a request; beyond, 431.
+    /// Headers of a request; beyond, 431.
     ///
     /// Their bytes have `connectionBytes`.
     package var fields = 100
+    /// Query items of a request; beyond, 431.
+    package var queryItems = 1000
     /// Memory of a connection for request line and headers; beyond, 414 or 431.
     package var connectionBytes = 16 << 10
     /// How long a connection may be silent, also one whose client left in the middle of a request.

@@ -166,8 +166,11 @@ import Tokens
             "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("else", role: .server), headers: key)
         #expect(other.body != first.body, "the key is bound to who uses it")
-        let long = "Idempotency-Key: " + String(repeating: "k", count: 129)
-        #expect(try served.ask("POST", "/v1/lives", "{\"live\":\"x\"}", headers: [long]).status == 400)
+        for key in [String(repeating: "k", count: 129), "a b", "é"] {
+            let answer = try served.ask(
+                "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", headers: ["Idempotency-Key: \(key)"])
+            #expect(answer.status == 400, "\(key)")
+        }
     }
 
     @Test func `what an operation does not name is refused, and told`() throws {
@@ -184,6 +187,9 @@ import Tokens
             ("PATCH", "/v1/lives/a", #"{"seatMode":"maybe"}"#, 400, "seatMode is not one of free, apply"),
             ("PATCH", "/v1/lives/a/seats/x", "{}", 400, "seat is not a whole number in range"),
             ("DELETE", "/v1/lives/a/metadata", "", 400, "key is missing"),
+            ("DELETE", "/v1/app/words?word=", "", 400, "word.0 has 0 characters; 1 to 100 are possible"),
+            ("DELETE", "/v1/lives/a/bans", "", 400, "user is missing"),
+            ("POST", "/v1/lives/a/bans", #"{"users":["bob"]}"#, 400, "duration is missing"),
             ("DELETE", "/v1/lives/a/audience/no%20id", "", 400, "user is not a user's id"),
             ("POST", "/v1/call/live.fly", "{}", 404, "there is no method"),
         ]
@@ -211,6 +217,21 @@ import Tokens
                 #""putGift":{"category":"new","gift":{"coins":1,"#
             ), ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#, #""categoryID":"new""#),
             ("DELETE", "/v1/app/words?word=bad&word=worse", "", #""words":["bad","worse"]"#),
+            ("GET", "/v1/lives/a/statistics", "", #""summary":{"#),
+            ("GET", "/v1/lives/a/bans?offset=3&count=7", "", #""count":7,"live":"a","offset":3"#),
+            (
+                "POST", "/v1/lives/a/bans", #"{"users":["bob"],"duration":60,"reason":"spam"}"#,
+                #""durationSeconds":60,"live":"a","reason":"spam","users":["bob"]"#
+            ), ("DELETE", "/v1/lives/a/bans?user=bob&user=eve", "", #""users":["bob","eve"]"#),
+            ("GET", "/v1/lives/a/mutes", "", #""mutes":{"#),
+            ("POST", "/v1/lives/a/mutes", #"{"users":["bob"],"duration":-1}"#, #""durationSeconds":-1"#),
+            ("DELETE", "/v1/lives/a/mutes?user=bob", "", #""durationSeconds":0,"live":"a","users":["bob"]"#),
+            (
+                "POST", "/v1/lives/a/gifts", #"{"gift":"rose","count":2,"receivers":["bob"],"from":"eve"}"#,
+                #""count":2,"giftID":"rose","receivers":["bob"]"#
+            ), ("POST", "/v1/battles", #"{"live":"a","to":["b"],"duration":60}"#, #""requestBattle":{"#),
+            ("GET", "/v1/battles/b-2", "", #""battleInfo":{"battle":"b-2""#),
+            ("GET", "/v1/lives/a/battle", "", #""battleInfo":{"caller""#),
             ("POST", "/v1/battles/b-1/scores", #"{"scores":[{"live":"a","score":5}]}"#, #""updateScores""#),
         ]
         for (method, path, body, part) in asked {
@@ -222,7 +243,7 @@ import Tokens
             }
             #expect(found, "\(method) \(path)")
             served.cluster.answerAll()
-            #expect(try await answer.status == 200)
+            #expect((200...201).contains(try await answer.status))
         }
     }
 

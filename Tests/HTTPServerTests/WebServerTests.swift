@@ -182,7 +182,7 @@ final class Shelf: Sendable {
         #expect(try exact.answer().body.count == 10_000)
     }
 
-    @Test(arguments: [101, 150, 200, 250, 300, 500, 1000, 3000, 7000])
+    @Test(arguments: [1001, 2000, 3000, 5000, 7000])
     func `I16 a request with more query items than may be is refused, and not left waiting`(count: Int) throws {
         let server = try Self.server()
         defer { server.stop() }
@@ -200,9 +200,10 @@ final class Shelf: Sendable {
         let server = try WebServer(port: 0, handler: router.handler())
         defer { server.stop() }
         let client = try RawClient(port: server.port)
-        let most = (0..<100).map { "k\($0)=v" }
+        let most = (0..<1000).map { "k\($0)=v" }
         for (query, answer) in [
-            ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"), ("?a=1&&a=2&", "a>1|a>2"),
+            ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"),
+            ("?a=1&&a=2&", "a>1|a>2"),
             ("?a=1?b", "a>1?b"), ("?%61+%3D=%C3%A9", "a =>é"),
             ("?" + most.joined(separator: "&"), most.map { $0.replacing("=", with: ">") }.joined(separator: "|")),
         ] {

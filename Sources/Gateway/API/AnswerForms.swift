@@ -6,7 +6,8 @@ internal import PlazaModel
 /// Answers may grow, so members that are not named here are possible for a reader; a test checks that none is missing.
 enum AnswerForms {
     /// All forms, by name.
-    static let all: [(name: String, form: Schema)] = Self.people + Self.lives + Self.stages + Self.apps + Self.errors
+    static let all: [(name: String, form: Schema)] =
+        Self.people + Self.sanctions + Self.lives + Self.stages + Self.apps + Self.errors
 
     /// A reference to the form of a name.
     static func named(_ name: String) -> Schema { .named(name) }
@@ -55,6 +56,23 @@ enum AnswerForms {
         ),
     ]
 
+    private static let sanctions: [(String, Schema)] = [
+        (
+            "Sanction",
+            .object([
+                .needed("user", .string), .optional("until", Self.time, "Milliseconds since 1970; none: for good."),
+                .needed("reason", .string), .needed("by", .string, "Who made it."),
+            ])
+        ),
+        (
+            "SanctionPage",
+            .object([
+                .needed("items", Self.list(.named("Sanction"))),
+                .needed("nextOffset", .count, "Where the next page begins; 0: there is none."),
+            ])
+        ),
+    ]
+
     private static let lives: [(String, Schema)] = [
         (
             "LiveInfo",
@@ -70,8 +88,6 @@ enum AnswerForms {
                 .needed("status", .integer(1...3), "1 scheduled, 2 running, 3 suspended."),
                 .needed("liveOwner", .named("UserInfo")),
                 .needed("createTime", Self.time, "Milliseconds since 1970."), .needed("admins", Self.list(.string)),
-                .needed("status", .integer(1...3), "1 scheduled, 2 running, 3 suspended."),
-                .needed("maxMemberCount", .count, "0: as many viewers as the app allows."),
             ])
         ),
         (

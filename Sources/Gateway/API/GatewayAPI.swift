@@ -50,7 +50,8 @@ struct GatewayAPI: Sendable {
         case .notFound: "nothing is served at this path"
         case .methodNotAllowed: "this path has other methods: see the header Allow"
         case .payloadTooLarge: "the body is over \(GatewayService.limits.bodyBytes) bytes"
-        case .headersTooLarge: "there are more than \(GatewayService.limits.fields) headers and query items"
+        case .headersTooLarge:
+            "there are more than \(GatewayService.limits.fields) headers or \(GatewayService.limits.queryItems) query items"
         case .unavailable: "the gateway stops"
         case .deadlineExceeded: "no answer in time: send the same request again"
         }
@@ -109,8 +110,8 @@ struct GatewayAPI: Sendable {
                     record.headers.append((TraceContext.headerName, trace.bytes))
                 }
                 self.gateway.begin(
-                    RequestCall(session: session, method: method, record: record) { outcome in
-                        responder.complete(Self.response(to: outcome, status))
+                    RequestCall(session: session, method: method, record: record) { [self] outcome in
+                        responder.complete(Self.response(to: self.completed(outcome, effect), status))
                     })
             case .join, .leave, .login, .rename:
                 throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
@@ -123,11 +124,21 @@ struct GatewayAPI: Sendable {
         }
     }
 
+    /// Entries of a live that runs are counted by presence, which the fan-out hears of at the end.
+    private func completed(_ outcome: Outcome, _ effect: Effect) -> Outcome {
+        guard case .barrage(let input) = effect, case .success(.statistics(var statistics)) = outcome,
+            let count = self.gateway.tables.read({ $0.count(input.key) })
+        else { return outcome }
+        statistics.totalViewers = max(statistics.totalViewers, Int64(count.totalViewers))
+        return .success(result: .statistics(statistics: statistics))
+    }
+
     /// The same key gives the same session, so a request that is sent again is not applied twice (I15).
     private static func session(of request: HTTPRequest, _ admission: Admission) throws(ReplyError) -> SessionID {
         let key = request.headers["idempotency-key"]
-        guard key.map({ (1...128).contains($0.utf8.count) }) ?? true else {
-            throw ReplyError(.badParameter, "Idempotency-Key is 1 to 128 bytes")
+        let isGood = key.map { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        guard isGood ?? true else {
+            throw ReplyError(.badParameter, "Idempotency-Key is 1 to 128 printable ASCII characters without blanks")
         }
         var random = SystemRandomNumberGenerator()
         return SessionName.ofRequest(

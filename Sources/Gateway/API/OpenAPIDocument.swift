@@ -98,6 +98,9 @@ enum OpenAPIDocument {
             responses["\(status)"] = Self.answer(
                 Self.meanings[status] ?? "Refused.", ["$ref": "#/components/schemas/Error"])
         }
+        // Who refuses these may have read too little to know that it is asked for JSON.
+        responses["414"] = ["description": "The request line is too long; the body tells nothing."]
+        responses["431"] = ["description": "The head is too large; the body tells nothing."]
         return .object(responses)
     }
 

@@ -82,7 +82,9 @@ enum RouteInput {
                 if known.isNeeded { throw APIRefusal(.badParameter, "\(known.name) is missing") }
                 continue
             }
-            if let fault = known.schema.fault(in: value, at: known.name) { throw APIRefusal(.badParameter, fault) }
+            let fault =
+                known.schema.fault(in: value, at: known.name) ?? known.schema.lengthFault(in: value, at: known.name)
+            if let fault { throw APIRefusal(.badParameter, fault) }
         }
         return values
     }

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import PlazaModel
 internal import PlazaWire
 
-/// Who is in a live, who may do what, what is said, and who is on stage.
+/// Who is in a live, who may do what, and who is on stage.
 extension RouteTable {
     static let people: [Route] = [
         Route(
@@ -33,24 +33,7 @@ extension RouteTable {
             method: .delete, path: "/v1/lives/{live}/admins/{user}", id: "revokeAdmin", tag: "admins",
             summary: "Makes an admin a plain member.", call: "admin.revoke", parts: [.live, .user],
             success: .init(result: AnswerForms.done)),
-        Route(
-            method: .post, path: "/v1/lives/{live}/messages", id: "sendText", tag: "messages",
-            summary: "Sends a text into the feed.", call: "barrage.sendText", parts: [.live],
-            body: .object([
-                .needed("text", .text(0...Limits.messageBytes), "With all that belongs to it at most 12 KB."),
-                .optional("extensionInfo", .map(of: .string, most: Int.max)),
-            ]), success: Self.sent),
-        Route(
-            method: .post, path: "/v1/lives/{live}/custom-messages", id: "sendCustom", tag: "messages",
-            summary: "Sends an app's own message into the feed.", call: "barrage.sendCustom", parts: [.live],
-            body: .object([
-                .needed("businessID", .text(0...Limits.messageBytes), "Names the feature that the message is for."),
-                .needed("data", .text(0...Limits.messageBytes)),
-            ]), success: Self.sent),
     ]
-
-    private static let sent = Route.Success(
-        result: AnswerForms.result("sent", [.needed("position", .named("FeedPosition"))]))
 
     private static let seatIndex = Schema.integer(0...Int64(Limits.seatCount - 1))
 
@@ -99,21 +82,5 @@ extension RouteTable {
                 .optional("locked", .boolean), .optional("microphoneLocked", .boolean),
                 .optional("cameraLocked", .boolean),
             ]), success: .init(result: AnswerForms.done)),
-        Route(
-            method: .post, path: "/v1/battles/{battle}/scores", id: "setScores", tag: "battles",
-            summary: "Adds to or overwrites the scores of a battle; a result for each live.", call: "battle.score",
-            parts: [
-                .init(name: "battle", field: "battle", schema: Route.word(64), summary: "The battle's id.")
-            ],
-            body: .object([
-                .optional("operation", .integer(1...2), "1 adds, which is the default; 2 overwrites."),
-                .needed(
-                    "scores",
-                    .list(
-                        of: .object([.needed("live", Route.liveID), .needed("score", .int)]), 1...Limits.coHostLives)),
-            ]),
-            success: .init(
-                result: AnswerForms.result(
-                    "scores", [.needed("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives))]))),
     ]
 }

@@ -6,7 +6,9 @@ internal import PlazaWire
 /// Every operation of the HTTP API (PROTOCOL.md, section 15).
 enum RouteTable {
     /// In the order in which the description shows them.
-    static let all: [Route] = Self.lives + Self.people + Self.stages + Self.settings + Self.calls
+    static let all: [Route] =
+        Self.lives + Self.people + Self.sanctions + Self.messages + Self.stages + Self.battles + Self.settings
+        + Self.calls
 
     /// The fields of a live that a create or an update names (reference 3.2).
     private static let changes: [Schema.Field] = [
@@ -66,6 +68,12 @@ enum RouteTable {
         Route(
             method: .delete, path: "/v1/lives/{live}", id: "endLive", tag: "lives",
             summary: "Ends a live for good.", call: "live.end", parts: [.live],
+            success: .init(result: AnswerForms.result("statistics", [.needed("statistics", .named("LiveStatistics"))]))
+        ),
+        Route(
+            method: .get, path: "/v1/lives/{live}/statistics", id: "getStatistics", tag: "lives",
+            summary: "Gives a live's figures so far, or at its end.", call: "live.summary", access: .anyone,
+            parts: [.live],
             success: .init(result: AnswerForms.result("statistics", [.needed("statistics", .named("LiveStatistics"))]))
         ),
         Route(

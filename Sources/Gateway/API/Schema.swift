@@ -52,11 +52,12 @@ extension Schema.Field {
 }
 
 extension Schema {
-    /// What is wrong with `value`, or nil.
+    /// What is wrong with `value`.
     ///
     /// - Parameters:
     ///   - value: what came.
     ///   - path: where it stands, for the message.
+    /// - Returns: a sentence, or nil when it is of this form.
     func fault(in value: JSONValue, at path: String = "") -> String? {
         let place = path.isEmpty ? "the body" : path
         switch (self, value) {
@@ -90,6 +91,19 @@ extension Schema {
             if faults.contains(nil) { return nil }
             return "\(place) is of none of the possible forms: \(faults.compactMap { $0 }.joined(separator: "; "))"
         case (.named, _): return "\(place) is not taken here"
+        }
+    }
+
+    /// What is wrong with the length of a text, or of one in a list; for texts whose length nobody else checks.
+    func lengthFault(in value: JSONValue, at place: String) -> String? {
+        switch (self, value) {
+        case (.text(let range, _), .text(let text)):
+            let length = text.unicodeScalars.count
+            guard !range.contains(length) else { return nil }
+            return "\(place) has \(length) characters; \(range.lowerBound) to \(range.upperBound) are possible"
+        case (.list(let form, _), .array(let elements)):
+            return elements.indices.lazy.compactMap { form.lengthFault(in: elements[$0], at: "\(place).\($0)") }.first
+        default: return nil
         }
     }
 
