@@ -96,9 +96,10 @@ extension Gateway {
     func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         switch call {
         case .ping: return .done
-        case .list(let cursor, let count, let category):
+        case .list(let cursor, let count, let category, let isAscending):
             let now = Timestamp(milliseconds: WallClock.milliseconds())
-            return try self.tables.page(app: app, cursor: cursor, count: count, category: category, at: now)
+            return try self.tables.page(
+                app: app, cursor: cursor, count: count, category: category, isAscending: isAscending, at: now)
         case .get(let live):
             return .room(details: try self.found(self.tables.read { $0.details(LiveKey(app, live)) }))
         case .count(let live):

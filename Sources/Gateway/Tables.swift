@@ -56,13 +56,15 @@ final class Tables: Sendable {
     }
 
     /// One page of an app's list.
-    func page(app: AppID, cursor: String, count: Int, category: Int?, at now: Timestamp) throws(ReplyError)
-        -> CallResult
-    {
+    func page(
+        app: AppID, cursor: String, count: Int, category: Int?, isAscending: Bool, at now: Timestamp
+    ) throws(ReplyError) -> CallResult {
         let (items, next) = try self.state.withLock {
             (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
             let model = state.model
-            return try state.ranking.page(app: app, cursor: cursor, count: count, at: now) {
+            return try state.ranking.page(
+                app: app, cursor: cursor, count: count, isAscending: isAscending, at: now
+            ) {
                 model.listEntry($0, category: category)
             }
         }

@@ -19,7 +19,8 @@ package struct RankingEntry: Hashable, Sendable {
 /// The order of the lives at some moments, so that a walk by pages does not lose or repeat a live whose place changes
 /// meanwhile (I3).
 ///
-/// A walk stays in the snapshot that it began in. A cursor is gateway, snapshot and rank, as text.
+/// A walk stays in the snapshot and the order that it began in. A cursor is gateway, snapshot and rank, as text; the rank
+/// of a walk from the list's end has an `a` before it.
 package struct Ranking: Sendable {
     /// How often a snapshot should be made.
     package static let interval = Milliseconds.seconds(5)
@@ -70,15 +71,17 @@ package struct Ranking: Sendable {
     ///   - app: whose list.
     ///   - cursor: where the last page ended; empty begins with the newest snapshot.
     ///   - count: entries at most.
+    ///   - isAscending: the walk that begins here begins with the fewest entries.
     ///   - now: the time by the clock of `refresh`.
     ///   - entry: looks a live up as it is now; nil leaves it out.
     /// - Returns: the entries, and the next page's cursor, which is empty at the list's end. A page may hold fewer
     ///   than `count` entries, even none, and still have a cursor.
     /// - Throws: `cursorExpired` for a cursor of another gateway, of a snapshot that is gone, or that is none.
     package func page(
-        app: AppID, cursor: String, count: Int, at now: Timestamp, entry: (LiveKey) -> LiveListEntry?
+        app: AppID, cursor: String, count: Int, isAscending: Bool = false, at now: Timestamp,
+        entry: (LiveKey) -> LiveListEntry?
     ) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) {
-        guard let (snapshot, start) = self.place(cursor, at: now) else {
+        guard let (snapshot, start, isAscending) = self.place(cursor, isAscending, at: now) else {
             throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
         }
         guard let snapshot else { return ([], "") }
@@ -87,24 +90,27 @@ package struct Ranking: Sendable {
         var rank = start
         let end = min(keys.count, start + Self.examinedPerPage)
         while rank < end, items.count < count {
-            if let item = entry(keys[rank]) { items.append(item) }
+            if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) { items.append(item) }
             rank += 1
         }
-        return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(rank)" : "")
+        let place = isAscending ? "a\(rank)" : "\(rank)"
+        return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(place)" : "")
     }
 
     /// Where a cursor points; nil when nowhere.
     ///
     /// There is no snapshot before the first `refresh`.
-    private func place(_ cursor: String, at now: Timestamp) -> (Snapshot?, Int)? {
-        if cursor.isEmpty { return (self.snapshots.last, 0) }
-        guard let lastDot = cursor.lastIndex(of: "."),
-            let rank = Int(cursor[cursor.index(after: lastDot)...]), rank >= 0,
+    private func place(_ cursor: String, _ isAscending: Bool, at now: Timestamp) -> (Snapshot?, Int, Bool)? {
+        if cursor.isEmpty { return (self.snapshots.last, 0, isAscending) }
+        guard let lastDot = cursor.lastIndex(of: ".") else { return nil }
+        let place = cursor[cursor.index(after: lastDot)...]
+        let isAscending = place.hasPrefix("a")
+        guard let rank = Int(isAscending ? place.dropFirst() : place), rank >= 0,
             let firstDot = cursor[..<lastDot].lastIndex(of: "."),
             let id = Int64(cursor[cursor.index(after: firstDot)..<lastDot]),
             cursor[..<firstDot] == self.gateway.text,
             let snapshot = self.snapshots.first(where: { $0.id == id }), now - snapshot.at <= Self.lifetime
         else { return nil }
-        return (snapshot, rank)
+        return (snapshot, rank, isAscending)
     }
 }

@@ -12,6 +12,7 @@ private struct ListParams: Decodable {
     var cursor: String?
     var count: Int?
     var category: Int?
+    var order: String?
 }
 
 private struct MetadataParams: Decodable {
@@ -48,7 +49,13 @@ extension CallParser {
             guard (1...Limits.listPage).contains(count) else {
                 throw ReplyError(.badParameter, "count is \(count); 1 to \(Limits.listPage) are possible")
             }
-            return .list(cursor: params.cursor ?? "", count: count, category: params.category)
+            let order = params.order ?? "descending"
+            guard order == "descending" || order == "ascending" else {
+                throw ReplyError(.badParameter, "order is descending or ascending")
+            }
+            return .list(
+                cursor: params.cursor ?? "", count: count, category: params.category,
+                isAscending: order == "ascending")
         case "get": return .get(try self.key(frame.params(LiveParams.self).live).live)
         case "create":
             let params = try frame.params(CreateParams.self)

@@ -8,7 +8,8 @@ package enum ParsedCall: Hashable, Sendable {
     /// The caller is shown otherwise from now on; nil leaves a field as it is.
     case rename(name: String?, avatarURL: String?)
     // Answered from the gateway's memory.
-    case list(cursor: String, count: Int, category: Int?)
+    /// `isAscending`: fewest entries first; a walk that has begun keeps its order.
+    case list(cursor: String, count: Int, category: Int?, isAscending: Bool = false)
     case get(LiveID)
     case count(LiveID)
     case stage(LiveID)

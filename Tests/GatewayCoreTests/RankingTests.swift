@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct RankingTests {
     private func walk(
-        _ ranking: Ranking, _ model: ReadModel, pageSize: Int, category: Int? = nil, at now: Timestamp = 0,
+        _ ranking: Ranking, _ model: ReadModel, pageSize: Int, category: Int? = nil,
+        isAscending: Bool = false, at now: Timestamp = 0,
         between: (Int) -> ReadModel? = { _ in nil }
     ) throws -> [String] {
         var model = model
@@ -15,7 +16,10 @@ import Testing
         var names: [String] = []
         var page = 0
         repeat {
-            let (items, next) = try ranking.page(app: Sample.app, cursor: cursor, count: pageSize, at: now) {
+            // The walk keeps its order, whatever is named later.
+            let (items, next) = try ranking.page(
+                app: Sample.app, cursor: cursor, count: pageSize, isAscending: cursor.isEmpty && isAscending, at: now
+            ) {
                 model.listEntry($0, category: category)
             }
             names += items.map(\.info.liveID.text)
@@ -35,6 +39,19 @@ import Testing
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
         #expect(try self.walk(ranking, model, pageSize: 3) == ["b", "c", "a", "d"])
+    }
+
+    @Test func `a walk in ascending order is the same one from its end`() throws {
+        var model = ReadModel()
+        for index in 0..<50 {
+            model.apply(Sample.room("r\(index)"))
+            model.apply(Sample.count("r\(index)", total: index * 7 % 10))
+        }
+        var ranking = Ranking(gateway: "gateway-1")
+        ranking.refresh(model.rankingEntries(), at: 0)
+        let descending = try self.walk(ranking, model, pageSize: 3)
+        #expect(try self.walk(ranking, model, pageSize: 3, isAscending: true) == descending.reversed())
+        #expect(descending.count == 50)
     }
 
     @Test func `I3 a walk while rooms come, go and change places returns what was live throughout exactly once`() throws

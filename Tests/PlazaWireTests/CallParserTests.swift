@@ -288,4 +288,20 @@ import Testing
         let list = try parser.parse(ClientFrame(id: 1, method: "live.list", params: []))
         #expect(list == .list(cursor: "", count: 20, category: nil))
     }
+
+    @Test func `a list is asked for by pages of 1 to 50, in one of two orders`() throws {
+        let parser = CallParser(app: Samples.app, caller: Samples.caller)
+        func list(_ params: String) throws(ReplyError) -> ParsedCall {
+            try parser.parse(ClientFrame(id: 1, method: "live.list", params: Array(params.utf8)))
+        }
+        #expect(try list(#"{"order":"descending"}"#) == .list(cursor: "", count: 20, category: nil))
+        let ascending = ParsedCall.list(cursor: "", count: 20, category: nil, isAscending: true)
+        #expect(try list(#"{"order":"ascending"}"#) == ascending)
+        #expect(try list(#"{"count":1}"#) == .list(cursor: "", count: 1, category: nil))
+        #expect(try list(#"{"count":50}"#) == .list(cursor: "", count: 50, category: nil))
+        for wrong in [#"{"order":"random"}"#, #"{"count":0}"#, #"{"count":51}"#] {
+            let error = #expect(throws: ReplyError.self) { try list(wrong) }
+            #expect(error?.code == .badParameter, "\(wrong)")
+        }
+    }
 }

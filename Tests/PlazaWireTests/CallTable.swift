@@ -37,8 +37,13 @@ enum CallTable {
             "login", [.text("token", "t"), .text("session", "s", needed: false), .text("name", "A", needed: false)],
             .login(LoginParams(token: "t", session: "s", name: "A"))), CallSpec("ping", [], .ping),
         CallSpec(
-            "live.list", [.text("cursor", "g.1.1", needed: false), .number("count", 50), .number("category", 4)],
-            .list(cursor: "g.1.1", count: 50, category: 4)), CallSpec("live.get", [.live], .get(live)),
+            "live.list",
+            [
+                .text("cursor", "g.1.1", needed: false), .number("count", 50), .number("category", 4),
+                .text("order", "ascending", needed: false),
+            ],
+            .list(cursor: "g.1.1", count: 50, category: 4, isAscending: true)),
+        CallSpec("live.get", [.live], .get(live)),
         CallSpec(
             "live.create", [.live] + changeFields,
             directory(.create(live: live, changes: Samples.everyChange, owner: Samples.alice, caller: caller))),

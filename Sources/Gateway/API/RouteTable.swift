@@ -30,7 +30,8 @@ enum RouteTable {
     static let lives: [Route] = [
         Route(
             method: .get, path: "/v1/lives", id: "listLives", tag: "lives",
-            summary: "Lists the visible lives, most viewers first.", call: "live.list", access: .anyone,
+            summary: "Lists the visible lives, most viewers first unless told otherwise.", call: "live.list",
+            access: .anyone,
             query: [
                 .init(
                     name: "cursor", field: "cursor", schema: .text(0...200),
@@ -40,6 +41,10 @@ enum RouteTable {
                     summary: "Entries of a page; 20 when not named."),
                 .init(
                     name: "category", field: "category", schema: .int, summary: "Only lives with this category."),
+                .init(
+                    name: "order", field: "order", schema: .choice(["descending", "ascending"]),
+                    summary: "By entries so far; descending when not named. A walk keeps the order that it began with."
+                ),
             ],
             success: .init(
                 result: AnswerForms.result(
