@@ -174,7 +174,7 @@ let testTargets: [Target] = [
         "ClusterTests",
         [
             "ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens", "Concurrency",
-            "TestSupport",
+            "HTTPClient", "TestSupport",
         ]),
 ]
 
