@@ -13,7 +13,7 @@ extension AudienceMachine {
         let ticket = Ticket(step.moment.offset)
         var isFirst = true
         var isConfirmed = false
-        var replaces = false
+        var (replaces, isRenamed) = (false, false)
         var count: Int?
         if case .done(let entries, _) = result {
             for entry in entries {
@@ -26,8 +26,8 @@ extension AudienceMachine {
                 case .void:
                     return self.answer(
                         caller, .failure(error: Self.putOutMeanwhile), input, step.moment, in: &rows, into: &effects)
-                case .joined(let first, let users, let others):
-                    (isFirst, isConfirmed, count, replaces) = (first, true, users, others)
+                case .joined(let first, let users, let others, let otherwise):
+                    (isFirst, isConfirmed, count, replaces, isRenamed) = (first, true, users, others, otherwise)
                 default: break
                 }
             }
@@ -45,6 +45,9 @@ extension AudienceMachine {
             }
             self.tellBack(caller.user, input.key, row, into: &effects)
             self.tellBackend(input.key, .enter, [caller.user], at: step.moment.now, into: &effects)
+        } else if isRenamed {
+            // It has changed its name while its connection was away, or on another device.
+            self.tellName(caller.user, input.key, row, into: &effects)
         }
         row.kickedWhileStale.removeAll { $0 == caller.userID }
         if caller.userID == row.owner { row.ownerPresence = .present }
@@ -110,14 +113,7 @@ extension AudienceMachine {
         }
         // One who is silent for too long is told by its new name when it comes back.
         if row.isStale || entries.contains(where: { $0.change == .renamed }) {
-            effects.append(.seat(SeatInput(input.key, .profile(user: caller.user))))
-            if caller.userID == row.owner {
-                self.tellOwnersName(caller.user, input.key, into: &effects)
-                effects.append(
-                    .connection(
-                        ConnectionInput(app: input.key.app, .profile(live: input.key.live, user: caller.user))))
-            }
-            self.tell(.userChanged(user: caller.user), input.key, into: &effects)
+            self.tellName(caller.user, input.key, row, into: &effects)
         }
         self.answer(caller, .success(result: .done), input, step.moment, in: &rows, into: &effects)
     }
@@ -205,6 +201,16 @@ extension AudienceMachine {
             // keeps the one that the live has for it.
             if !user.userName.isEmpty { self.tellOwnersName(user, key, into: &effects) }
         }
+    }
+
+    /// Tells everybody who shows the user how it is called now.
+    private func tellName(_ user: UserInfo, _ key: LiveKey, _ row: LiveRow, into effects: inout [Effect]) {
+        effects.append(.seat(SeatInput(key, .profile(user: user))))
+        if user.userID == row.owner {
+            self.tellOwnersName(user, key, into: &effects)
+            effects.append(.connection(ConnectionInput(app: key.app, .profile(live: key.live, user: user))))
+        }
+        self.tell(.userChanged(user: user), key, into: &effects)
     }
 
     /// Tells the directory how the owner is called, for the list and all who look the live up.

@@ -52,8 +52,9 @@ package struct LeaseEntry: Hashable, Sendable {
 ///
 /// `count` is the users in the live after the change, the owner not counted.
 package enum LeaseChange: Hashable, Sendable {
-    /// The session is in; `isFirst`: the user was not before; `replaces`: other sessions of the user are out.
-    case joined(isFirst: Bool, count: Int, replaces: Bool = false)
+    /// The session is in; `isFirst`: the user was not before; `replaces`: other sessions of the user are out; `isRenamed`:
+    /// the user was in, and is shown otherwise now.
+    case joined(isFirst: Bool, count: Int, replaces: Bool = false, isRenamed: Bool = false)
     /// The join was refused.
     case full
     /// The join was refused: what it was to go on with is over.

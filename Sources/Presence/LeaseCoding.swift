@@ -113,7 +113,8 @@ extension LeaseEntry {
         let change: LeaseChange
         switch (kind, user) {
         case ("joined", _):
-            change = .joined(isFirst: fields["f"] == "1", count: count, replaces: fields["r"] == "1")
+            change = .joined(
+                isFirst: fields["f"] == "1", count: count, replaces: fields["r"] == "1", isRenamed: fields["n"] == "1")
         case ("full", _): change = .full
         case ("void", _): change = .void
         case ("left", .some(let user)): change = .left(user: user, isLast: fields["l"] == "1", count: count)

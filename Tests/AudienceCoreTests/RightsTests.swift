@@ -93,6 +93,24 @@ import Testing
         }
     }
 
+    @Test func `who joins again under another name is shown so everywhere, without having come or gone`() {
+        var room = Room()
+        let renamed = UserInfo(userID: "alice", userName: "Alice B.")
+        let caller = Room.caller(renamed, 5, ticket: 110)
+        let result = room.did([.joined(isFirst: false, count: 0, isRenamed: true)])
+        #expect(
+            room.send(.join(caller: caller), result) == [
+                .seat(SeatInput(Room.key, .profile(user: renamed))), Room.tip(.userChanged(user: renamed)),
+                Room.reply(caller, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: true)),
+            ])
+        let owner = Room.caller(UserInfo(userID: "host", userName: "Host B."), 6, ticket: 100)
+        let again = room.send(
+            .join(caller: owner), room.did([.joined(isFirst: false, count: 0, isRenamed: true)]))
+        #expect(again.contains(Room.ownersName(owner.user)))
+        #expect(
+            again.contains(.connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: owner.user)))))
+    }
+
     @Test func `a new name of one who went silent is answered, and told to nobody until it is back`() {
         var room = Room()
         let caller = Room.caller(UserInfo(userID: "alice", userName: "Alice B."), 5, ticket: 110)

@@ -118,6 +118,41 @@ import Testing
             Partition.joinedTips(try partition.send(.join(caller: Partition.caller("alice", 4)))) == ["alice"])
     }
 
+    @Test func `who joins again under another name has it in list and feed, and who names none keeps its own`() throws {
+        let partition = try self.partition()
+        func join(_ name: String, _ counter: Int64, _ session: SessionID) throws -> [Effect] {
+            var caller = Partition.caller("alice", counter, session: session)
+            caller.user = UserInfo(userID: "alice", userName: name)
+            return try partition.send(.join(caller: caller))
+        }
+        func names(_ effects: [Effect]) -> [String] {
+            effects.compactMap { effect -> String? in
+                guard case .barrage(let input) = effect, case .tell(.userChanged(let user)) = input.command else {
+                    return nil
+                }
+                return user.userName
+            }
+        }
+        func listed(_ counter: Int64) throws -> [String] {
+            let asking = Partition.caller("alice", counter, ticket: 100_000)
+            let results = Partition.results(try partition.send(.list(cursor: "", count: 10, caller: asking)))
+            guard case .success(.audience(let page))? = results.first else { return ["no page: \(results)"] }
+            return page.members.map(\.user.userName)
+        }
+        #expect(names(try join("Alice", 1, "s1")) == [])
+        #expect(names(try join("Alice", 2, "s1")) == [], "as before")
+        let renamed = try join("Alice B.", 3, "s1")
+        #expect(names(renamed) == ["Alice B."])
+        #expect(
+            renamed.contains(
+                .seat(SeatInput(Partition.key, .profile(user: UserInfo(userID: "alice", userName: "Alice B."))))))
+        #expect(Partition.joinedTips(renamed).isEmpty)
+        #expect(names(try join("", 1, "s2")) == [], "another device, which names nothing")
+        #expect(try listed(4) == ["Alice B."])
+        #expect(names(try join("Álice C", 2, "s2")) == ["Álice C"])
+        #expect(try listed(5) == ["Álice C"])
+    }
+
     @Test func `a new name stands in the list, keeps its place there, and lives on through silence`() throws {
         let partition = try self.partition()
         let ticket = partition.write(.join(caller: Partition.caller("alice", 1)))

@@ -76,6 +76,8 @@ local function add(live, owner, user, session, ticket, leaseEnd, profile)
     return true
   end
   local joined = string.match(redis.call('HGET', members, 'p:' .. user) or '', '^(%d+) ') or whole(now)
+  -- A device that names nothing for its user leaves it shown as it is.
+  if profile == '0 ' then profile = profileOf(live, user) end
   redis.call('HSET', members, 'p:' .. user, joined .. ' ' .. profile)
   local _, held = string.gsub(sessions, '%S+', '')
   if isNew and held >= sessionLimit then remove(live, user, string.match(sessions, '%S+')) end

@@ -3,8 +3,8 @@
 --
 -- ARGV     6 live, 7 owner, 8 user, 9 session, 10 profile, 11 most users, 12 the ticket that it goes on with or '',
 --          13 1: the user's other sessions give way; the new ticket is the offset
--- Entry    joined (f: 1 when the user came in with it, r: 1 when others gave way, c: users now), full, or void (it was put
---          out or left since ticket 12)
+-- Entry    joined (f: 1 when the user came in with it, r: 1 when others gave way, n: 1 when a user who was in is shown
+--          otherwise now, c: users now), full, or void (it was put out or left since ticket 12)
 local live, owner, user, session = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 if ARGV[12] ~= '' and isBarred(live, user .. '/' .. session, ARGV[12]) then
   tell('void')
@@ -15,6 +15,7 @@ if user ~= owner and countOf(live) >= tonumber(ARGV[11])
   tell('full')
   return 1
 end
+local shown = profileOf(live, user)
 local isFirst = add(live, owner, user, session, ARGV[3], time + lease, ARGV[10])
 local replaces = 0
 if ARGV[13] == '1' then
@@ -26,5 +27,6 @@ if ARGV[13] == '1' then
     end
   end
 end
-tell('joined', 'f', isFirst and 1 or 0, 'r', replaces, 'c', countOf(live))
+local isRenamed = not isFirst and profileOf(live, user) ~= shown
+tell('joined', 'f', isFirst and 1 or 0, 'r', replaces, 'n', isRenamed and 1 or 0, 'c', countOf(live))
 return 1
