@@ -28,6 +28,8 @@ package struct LoadReport: Codable, Sendable {
     package var size: Int
     package var seconds: Double
     package var latency: Latency
+    /// The p99 of each second in milliseconds: tells a slow minute from a slow moment.
+    package var p99BySecond: [Double]
     /// From the moment when a message was due to the sender's reply.
     package var acknowledgement: Latency
     /// Feed items that the viewers should have, tips and control messages included.

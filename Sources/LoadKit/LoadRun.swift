@@ -26,6 +26,9 @@ final class LoadRun {
     private var sent = 0
     private var failures: [String] = []
     private var deliveries = Histogram()
+    /// Deliveries since the last second began, and the p99 of each second before, in milliseconds.
+    private var recent = Histogram()
+    private var p99BySecond: [Double] = []
     private var acknowledgements = Histogram()
     private var delivered = 0
     private var leaveTips = 0
@@ -176,6 +179,10 @@ final class LoadRun {
 
     private func tellProgress(_ now: Int64) {
         self.lastProgress = now
+        if self.recent.count > 0 {
+            self.p99BySecond.append(LoadReport.Latency(self.recent).p99)
+            self.recent = Histogram()
+        }
         self.progress(
             LoadProgress(
                 stage: self.stage, seconds: Double(now - self.stageBegan) / 1_000_000, entered: self.entered,
@@ -262,6 +269,7 @@ extension LoadRun: PlazaConnectionDelegate {
         var sequences: [Int] = []
         LoadMessage.find(in: text) { sequence, due in
             self.deliveries.record(Int(now - due))
+            self.recent.record(Int(now - due))
             if isChecker { sequences.append(sequence) }
         }
         if isChecker, LoadMessage.mentionsLeave(text) { self.leaveTips += 1 }
@@ -297,7 +305,7 @@ extension LoadRun {
         for room in self.rooms { refused.merge(room.refused) { $0 + $1 } }
         return LoadReport(
             rooms: self.plan.rooms, viewers: self.plan.viewers, rate: self.plan.rate, size: self.plan.size,
-            seconds: self.plan.seconds, latency: .init(self.deliveries),
+            seconds: self.plan.seconds, latency: .init(self.deliveries), p99BySecond: self.p99BySecond,
             acknowledgement: .init(self.acknowledgements), expected: expected, delivered: got, missing: missing,
             repeated: repeated + self.rooms.reduce(0) { $0 + $1.appliedTwice }, reordered: reordered,
             published: self.sent, admitted: self.rooms.reduce(0) { $0 + $1.admitted }, refused: refused,
