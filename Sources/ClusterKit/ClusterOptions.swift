@@ -41,8 +41,8 @@ package struct ClusterOptions: Sendable {
     package var restartsWhatDies = true
     /// The demo app's feed budget in messages a second; nil keeps what the apps file says (40 in a new one).
     package var feedBudget: Int?
-    /// Partitions of each topic, chosen when a cluster is made.
-    package var partitions = 12
+    /// Partitions of each topic, chosen when a cluster is made: `partitionsHere` unless told otherwise.
+    package var partitions = Self.partitionsHere
     /// The address that gateways bind.
     package var host = "127.0.0.1"
     /// The first gateway's WebSocket port; each further one has 10 more.
@@ -95,6 +95,12 @@ package struct ClusterOptions: Sendable {
         }
         return nil
     }
+
+    /// Partitions where one machine carries all: a transaction costs its broker by the partitions that it writes
+    /// (decision 0006), and more than four instances of a service have nothing to gain there.
+    package static let partitionsHere = 4
+    /// Partitions on a Kafka that runs elsewhere, as the services have it by themselves.
+    package static let partitionsElsewhere = 12
 
     /// The most instances of one service.
     package static let maximumInstances = 32

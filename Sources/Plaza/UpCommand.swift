@@ -52,9 +52,11 @@ enum UpCommand: Subcommand {
         options.scale = Self.scale(&reader)
         options.restartsWhatDies = reader.flag(
             "restart", default: true, help: "start again what dies, with back-off; --no-restart leaves it dead")
-        options.partitions = reader.int(
-            "partitions", default: 12, range: 1...1024,
-            help: "partitions of each topic; chosen when a cluster is made, never changed afterwards")
+        let partitions = reader.int(
+            "partitions", default: 0, range: 0...1024,
+            help: "partitions of each topic, which is as many instances of a service as can share its work; chosen when "
+                + "a cluster is made, never changed afterwards; 0: 4, or 12 with --kafka")
+        options.partitions = partitions == 0 ? Self.partitions(on: options.broker) : partitions
         let budget = reader.int(
             "feed-budget", default: 0, range: 0...10_000, placeholder: "N",
             help: "messages a second that a room's feed carries in the demo app; 0 leaves it as it is (40 at first)")
@@ -86,6 +88,13 @@ enum UpCommand: Subcommand {
         try reader.finish()
         if let problem = options.problem { throw ClusterError.badOption(problem) }
         return options
+    }
+
+    private static func partitions(on broker: BrokerChoice) -> Int {
+        switch broker {
+        case .embedded, .kafkaHome: ClusterOptions.partitionsHere
+        case .external: ClusterOptions.partitionsElsewhere
+        }
     }
 
     private static func broker(_ reader: inout SettingsReader) -> BrokerChoice {
