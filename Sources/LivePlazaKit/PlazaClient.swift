@@ -49,7 +49,8 @@ package final class ClientHub: Sendable {
     /// - Parameters:
     ///   - addresses: the gateways; a reconnect tries the next.
     ///   - options: who it is.
-    ///   - updates: how many updates wait for a slow consumer at most; the oldest go first.
+    ///   - limit: how many updates wait for a slow consumer at most; the oldest go first.
+    /// - Returns: the client, which connects by itself.
     package func client(
         addresses: [PlazaAddress], options: ClientCore.Options, updates limit: Int = 10_000
     ) -> PlazaClient {
@@ -81,6 +82,7 @@ package final class PlazaClient: Sendable {
     ///   - method: as PROTOCOL.md names it.
     ///   - params: its parameters.
     ///   - live: the live that the call is about, for joins and leaves.
+    /// - Returns: what the server answered.
     /// - Throws: the server's refusal, `timedOut`, or `overloaded`.
     @discardableResult
     package func call(

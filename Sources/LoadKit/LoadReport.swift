@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Observability
 
-/// What a load run saw. Latency is from the moment when a message was due to its receipt by each viewer.
+/// What a load run saw.
+///
+/// Latency is from the moment when a message was due to its receipt by each viewer.
 package struct LoadReport: Codable, Sendable {
     /// Milliseconds.
     package struct Latency: Codable, Sendable {

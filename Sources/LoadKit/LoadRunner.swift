@@ -6,7 +6,10 @@ internal import EventLoop
 package enum LoadRunner {
     /// Runs `plan` to its end.
     ///
-    /// - Parameter progress: told each second and at each stage's begin, on the run's thread.
+    /// - Parameters:
+    ///   - plan: what it does.
+    ///   - progress: told each second and at each stage's begin, on the run's thread.
+    /// - Returns: what it saw.
     /// - Throws: `LoopError` when the system has no thread or descriptor left.
     package static func run(
         _ plan: LoadPlan, progress: @escaping @Sendable (LoadProgress) -> Void = { _ in }

@@ -54,8 +54,8 @@ enum UpCommand: Subcommand {
             "restart", default: true, help: "start again what dies, with back-off; --no-restart leaves it dead")
         let partitions = reader.int(
             "partitions", default: 0, range: 0...1024,
-            help: "partitions of each topic, which is as many instances of a service as can share its work; chosen when "
-                + "a cluster is made, never changed afterwards; 0: 4, or 12 with --kafka")
+            help: "partitions of each topic; chosen when a cluster is made, never changed afterwards; 0: 4, or 12 with "
+                + "--kafka")
         options.partitions = partitions == 0 ? Self.partitions(on: options.broker) : partitions
         let budget = reader.int(
             "feed-budget", default: 0, range: 0...10_000, placeholder: "N",

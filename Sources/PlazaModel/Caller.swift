@@ -19,14 +19,16 @@ package struct UserInfo: Hashable, Sendable, Codable {
     }
 }
 
-/// Who asks, and where the answer goes. Made by a gateway from a checked token; travels through every machine that a
+/// Who asks, and where the answer goes.
+///
+/// Made by a gateway from a checked token; travels through every machine that a
 /// call passes, so that the last one can answer.
 package struct Caller: Hashable, Sendable, Codable {
     package var user: UserInfo
     package var role: CallerRole
     package var request: RequestID
     package var replyTo: GatewayID
-    /// What the caller's join gave; nil while it is in no room. An app's server needs none.
+    /// What the caller's join gave; nil while it is in no room, and for an app's server, which needs none.
     package var ticket: Ticket?
 
     package init(user: UserInfo, role: CallerRole, request: RequestID, replyTo: GatewayID, ticket: Ticket? = nil) {

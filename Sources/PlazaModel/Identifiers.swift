@@ -21,7 +21,7 @@ extension TextID {
     }
 }
 
-/// A tenant. Every other id lives inside one.
+/// A tenant, inside which every other id lives.
 package struct AppID: TextID {
     package let text: String
     package init(_ text: String) { self.text = text }
@@ -32,7 +32,7 @@ package struct AppID: TextID {
     }
 }
 
-/// A live room. Case sensitive (reference 1).
+/// A live room's name, case sensitive (reference 1).
 package struct LiveID: TextID {
     package let text: String
     package init(_ text: String) { self.text = text }

@@ -14,7 +14,7 @@ package struct DirectoryInput: Hashable, Sendable, Codable {
     }
 }
 
-/// The directory's commands. Those with a caller are calls; the rest are its own second steps.
+/// The directory's commands: those with a caller are calls, the rest are its own second steps.
 package enum DirectoryCommand: Hashable, Sendable, Codable {
     /// First step of a create, keyed by the owner.
     case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)

@@ -2,7 +2,7 @@
 
 /// A live's figures: the summary while it runs, and what its end returns (reference 3.1, 11.3).
 package struct LiveStatistics: Hashable, Sendable, Codable {
-    /// Entries, repeat visits counted. Known at the end; while the live runs, counts carry it.
+    /// Entries, repeat visits counted; known at the end, while counts carry it in a running live.
     package var totalViewers: Int64
     /// Gifts, each send counted as many times as its count says.
     package var totalGiftsSent: Int64

@@ -15,9 +15,10 @@ enum NumberFinder {
         }
     }
 
-    /// The path of the first number that is not whole or not in range; nil when there is none.
+    /// The path of the first number that is not whole or not in range.
     ///
     /// - Parameter json: known to be JSON.
+    /// - Returns: nil when there is none.
     static func path(in json: [UInt8]) -> String? {
         var places: [Place] = []
         var index = 0

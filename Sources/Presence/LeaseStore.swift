@@ -60,6 +60,7 @@ package final class LeaseStore {
     ///   - bookmark: what has been told, as far as this owner knows.
     ///   - committedID: entries up to this one are told for good, and deleted.
     ///   - needsEpoch: something was decided without the leases.
+    /// - Returns: what became of each step, or why the leases could not be asked.
     /// - Throws: `.fenced` when a later owner has the partition.
     package func carryOut(
         _ steps: [AudienceStep], from bookmark: Bookmark, committedID: Int64, needsEpoch: Bool
@@ -154,8 +155,10 @@ package final class LeaseStore {
         return command.isQuestion ? [.tick(limit: 0), command] : [command]
     }
 
-    /// Gives each step its reply and the entries of its offset. An entry beyond the batch is the next batch's: a batch is
-    /// not cut in the same places after a crash. One from before it was decided without the leases, and is told by nobody.
+    /// Gives each step its reply and the entries of its offset.
+    ///
+    /// An entry beyond the batch is the next batch's: a batch is not cut in the same places after a crash. One from before
+    /// it was decided without the leases, and is told by nobody.
     private static func results(
         _ steps: [AudienceStep], _ replies: [LeaseReply], _ entries: [LeaseEntry], after told: Int64
     ) throws(Failure) -> (results: [LeaseResult], lastID: Int64) {

@@ -53,6 +53,7 @@ extension TopicRecord {
     /// - Parameters:
     ///   - partitions: how many partitions each topic has.
     ///   - trace: the trace context's bytes.
+    /// - Returns: the record as the producer takes it.
     package func outgoing(partitions: Int, trace: [UInt8]? = nil) -> OutgoingRecord {
         var headers = self.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
         if let trace { headers.append(KafkaHeader(name: TraceHeader.name, value: trace)) }

@@ -48,6 +48,7 @@ package protocol PartitionProcessor: AnyObject {
     ///   - generation: the offset of the tick that the owner wrote when it took the partition; grows with each owner.
     ///   - committedMetadata: what the last owner committed beside the offset; empty at the very first.
     ///   - now: the time of the first input.
+    /// - Throws: `.fenced` when a later owner has the partition.
     func take(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError)
 
     /// Decides the inputs of a batch, in order. May do IO.

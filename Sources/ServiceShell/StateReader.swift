@@ -12,7 +12,12 @@ final class StateReader {
     private let reader: KafkaConsumer
     private let ends: KafkaConsumer
 
-    /// - Parameter fetchWaitMilliseconds: how long the broker holds back an empty answer.
+    /// A reader that has read nothing yet.
+    ///
+    /// - Parameters:
+    ///   - settings: the broker.
+    ///   - fetchWaitMilliseconds: how long the broker holds back an empty answer.
+    /// - Throws: when a client cannot be made.
     init(_ settings: KafkaSettings, fetchWaitMilliseconds: Int) throws(KafkaError) {
         self.reader = try KafkaConsumer(
             settings, isolation: .committed, fetchWaitMilliseconds: fetchWaitMilliseconds)
@@ -31,8 +36,10 @@ final class StateReader {
     /// Reads all of `partitions`.
     ///
     /// - Parameters:
+    ///   - partitions: those that are read, from their beginning to their end.
     ///   - deadline: on `MonotonicClock`; after it `timedOut` is thrown.
     ///   - record: gets each record, in order within its partition.
+    /// - Throws: `timedOut` after the deadline, and what the client throws.
     func read(
         _ partitions: [TopicPartition], deadline: Int64, record: (IncomingRecord) -> Void
     ) throws(KafkaError) {

@@ -2,7 +2,7 @@
 import Testing
 
 @Suite struct InvariantTests {
-    /// The tests whose name cites an invariant, e.g. `I9 …`.
+    /// The tests whose name cites an invariant, such as `I9 …`.
     private static let citing: [Int: [String]] = {
         var found: [Int: [String]] = [:]
         for file in SourceTree.tests {

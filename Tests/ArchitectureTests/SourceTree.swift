@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// One Swift source of the package.
 struct SourceFile: Sendable, CustomStringConvertible {
-    /// Relative to the package, e.g. `Sources/CoreKit/Journal.swift`.
+    /// Relative to the package, such as `Sources/CoreKit/Journal.swift`.
     var path: String
     var lines: [String]
     /// The lines without what stands behind `//`, with their numbers from one.

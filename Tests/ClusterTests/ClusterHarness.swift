@@ -39,8 +39,13 @@ struct ClusterHarness: Sendable {
     /// Load over several rooms, with something done to the cluster while messages are sent.
     ///
     /// - Parameters:
+    ///   - rooms: how many.
+    ///   - viewers: of each room.
+    ///   - rate: messages a second in each room.
     ///   - seconds: how long messages are sent.
     ///   - trouble: begins two seconds into the sending.
+    /// - Returns: what the load saw.
+    /// - Throws: what `trouble` throws, or that the load could not run.
     func load(
         rooms: Int = 4, viewers: Int = 10, rate: Double = 10, seconds: Double = 10,
         trouble: @escaping @Sendable () async throws -> Void

@@ -30,7 +30,8 @@ struct PresenceClusterTests {
         }
 
         func count(_ expected: Int, isStale: Bool = false, within seconds: Double) async throws {
-            _ = try await self.host.hear("a count of \(expected), stale: \(isStale)", within: seconds) { update -> Bool? in
+            let what = "a count of \(expected), stale: \(isStale)"
+            _ = try await self.host.hear(what, within: seconds) { update -> Bool? in
                 guard case .event(.counts(let count)) = update else { return nil }
                 return count.count == expected && count.stale == isStale ? true : nil
             }

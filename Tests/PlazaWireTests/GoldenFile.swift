@@ -18,6 +18,7 @@ struct GoldenFile {
     /// - Parameters:
     ///   - cases: values by name.
     ///   - free: the names of fields that hold keys of the user's choice, where an unknown key is no field.
+    /// - Throws: when the file cannot be read, or a value does not decode.
     func check<Value: Codable & Equatable>(_ cases: [(String, Value)], free: Set<String> = []) throws {
         #expect(Set(cases.map(\.0)).count == cases.count, "two cases of \(self.name) have one name")
         let lines = cases.map { name, value in

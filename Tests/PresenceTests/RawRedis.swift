@@ -49,7 +49,8 @@ final class RawRedis {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes {
-                unsafe send(self.descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: $0[sent...])
+                return unsafe send(self.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw Failure() }
             sent += count

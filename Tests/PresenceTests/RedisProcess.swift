@@ -11,7 +11,10 @@ final class RedisProcess {
     private let keepsData: Bool
     private var process: Process?
 
+    /// Starts it.
+    ///
     /// - Parameter keepsData: whether it writes every change to disk, and reads it at its next start.
+    /// - Throws: when it does not start.
     init(keepsData: Bool = false) throws {
         self.port = try FreePort.find()
         self.keepsData = keepsData

@@ -6,7 +6,7 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Presence as it runs: in its shell, on a broker, with a Redis of its own. One group, so one test at a time.
+/// Presence as it runs: in its shell, on a broker, with a Redis of its own; one group, so one test at a time.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
