@@ -52,6 +52,9 @@ if ! PYTHONPATH=.build/python python3 -c "$is_there" 2>/dev/null; then
     say "that failed: tests that need it fail or are skipped"
 fi
 
+say "checking the format"
+swift format lint --strict --parallel --recursive --configuration .swift-format Sources Tests Package.swift
+
 say "building"
 swift build --build-tests
 
