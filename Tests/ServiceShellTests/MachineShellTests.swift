@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Concurrency
 import Foundation
+import KafkaClient
 import Observability
 import PlazaModel
 import ServiceShell
@@ -93,6 +95,28 @@ import Testing
         ).histogram
         #expect(restore.count >= 1)
         #expect(restore.maximum < 500_000, "\(restore.maximum) µs")
+        #expect(second.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 a restore under the last owner's open transaction waits for its end, and sees nothing of it`() throws {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("open", 1)[0]
+        let first = harness.start("one")
+        for text in ["a", "b", "c"] { try harness.say(text, in: live) }
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 3 }
+        #expect(first.stop())
+        // What the last owner left open: the row is gone, and the input is to be read from its beginning.
+        let (ghost, began) = (try harness.openTransaction(deletingRowOf: live), MonotonicClock.milliseconds)
+        let second = harness.start("two")
+        try harness.say("d", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
+        #expect(numbers[live] == [1, 2, 3, 4])
+        // The broker ends it 2 s after its begin; nobody who reads it goes on before.
+        #expect((1000...10_000).contains(MonotonicClock.milliseconds - began))
+        #expect(throws: KafkaError.self) { try ghost.commitTransaction(timeoutMilliseconds: 2000) }
         #expect(second.stop())
     }
 

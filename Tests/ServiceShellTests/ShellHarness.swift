@@ -6,6 +6,7 @@ import Observability
 import PlazaModel
 import PlazaWire
 import TestSupport
+import Testing
 
 @testable import ServiceShell
 
@@ -53,6 +54,33 @@ final class ShellHarness {
             replyTo: "gateway-1")
         let input = BarrageInput(live, .sendText(text: text, extensionInfo: nil, caller: caller))
         try self.producer.send(TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions))
+    }
+
+    /// What an owner that stopped in mid-commit leaves: an open transaction that deletes the live's row and sets the
+    /// group's offset back to the beginning.
+    ///
+    /// - Parameter live: whose partition it is about.
+    /// - Returns: the producer, with its transaction open on the broker.
+    /// - Throws: when the broker refuses it.
+    func openTransaction(deletingRowOf live: LiveKey) throws -> KafkaProducer {
+        let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
+        let group = try KafkaConsumer(self.settings, group: "barrage")
+        defer { group.close() }
+        let producer = try KafkaProducer(
+            self.settings, transactionalID: "ghost-\(live.text)", transactionTimeoutMilliseconds: 2000,
+            onDelivery: { _ in })
+        try producer.initTransactions(timeoutMilliseconds: 10_000)
+        try producer.beginTransaction()
+        let start = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
+        try producer.sendOffsets(
+            [start: OffsetAndMetadata(offset: 0)], group: try #require(group.groupMetadata()), timeoutMilliseconds: 5000)
+        for topic in [PlazaTopic.barrageState, .roomFeed] {
+            try producer.send(
+                OutgoingRecord(
+                    topic: topic.rawValue, partition: partition, key: Array(live.text.utf8), value: nil, headers: []))
+        }
+        try producer.flush(timeoutMilliseconds: 5000)
+        return producer
     }
 
     func flush() throws { try self.producer.flush(timeoutMilliseconds: 10_000) }
