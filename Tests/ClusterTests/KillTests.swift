@@ -78,7 +78,13 @@ struct KillTests {
             let report = try await harness.load(seconds: 25) {
                 let added = try ServiceKind.allCases.map { try cluster.add($0) }
                 try await cluster.waitUntilReady(within: .seconds(30))
-                for name in added { try await cluster.remove(name) }
+                for name in added {
+                    let began = ContinuousClock.now
+                    try await cluster.remove(name)
+                    let took = ContinuousClock.now - began
+                    print("\(name) stopped in \(took)")
+                    #expect(took < .seconds(2), "\(name) took \(took) to stop")
+                }
             }
             Self.expectClean(report, "instances added and removed")
         }
