@@ -88,6 +88,11 @@ extension AudienceMachine {
             self.kicked(user, reason, by: caller, input, step, result, in: &rows, into: &effects)
         case .banned(let user, _, let caller):
             self.banned(user, by: caller, input.key, step.moment, result, in: &rows, into: &effects)
+        case .announceMute(let user, let isDisable, let until):
+            var shown = UserInfo(userID: user)
+            if case .done(_, .profile(let known?)) = result { shown = known }
+            self.tell(
+                .messageDisabled(user: shown, isDisable: isDisable, until: until), input.key, into: &effects)
         case .profile(let caller):
             self.renamed(caller, input, step, result, in: &rows, into: &effects)
         case .list(_, _, let caller):

@@ -26,8 +26,7 @@ extension AudienceMachine {
             guard !cursor.isEmpty, Int64(cursor) == nil else { return nil }
             return ReplyError(.invalidParameter, "the cursor is none of this list")
         case .opened, .ended, .leave, .heartbeats, .assert, .kick, .vouchAdmin, .vouchGuest, .confirm, .banned,
-            .unbanned,
-            .rights, .profile, .signOff:
+            .unbanned, .announceMute, .rights, .profile, .signOff:
             return nil
         }
     }
@@ -64,7 +63,7 @@ extension AudienceMachine {
             self.keep(bans, key, at: now, in: &rows)
             return false
         case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .vouchGuest, .confirm,
-            .profile, .signOff:
+            .announceMute, .profile, .signOff:
             return false
         }
     }

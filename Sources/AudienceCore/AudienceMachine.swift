@@ -167,7 +167,7 @@ extension AudienceMachine {
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
         case .vouchAdmin(let user, _): return .isMember(live: key, user: user)
-        case .vouchGuest(let user, _, _): return .profile(live: key, user: user)
+        case .vouchGuest(let user, _, _), .announceMute(let user, _, _): return .profile(live: key, user: user)
         case .confirm(let user):
             // Not while stale: the seats and connections are told to ask when that is over.
             return row.isStale ? nil : .isMember(live: key, user: user)
@@ -179,7 +179,8 @@ extension AudienceMachine {
         case .join: .refused(ReplyError(.noSuchRoomOnEntry, "there is no such live"))
         case .leave, .kick, .list, .vouchAdmin, .vouchGuest, .profile:
             .refused(ReplyError(.noSuchRoom, "there is no such live"))
-        case .opened, .ended, .heartbeats, .assert, .confirm, .signOff, .banned, .unbanned, .rights: .ignored
+        case .opened, .ended, .heartbeats, .assert, .confirm, .signOff, .banned, .unbanned, .announceMute, .rights:
+            .ignored
         }
     }
 
@@ -198,7 +199,7 @@ extension AudienceCommand {
         switch self {
         case .leave, .list, .profile: true
         case .opened, .ended, .join, .heartbeats, .assert, .kick, .vouchAdmin, .vouchGuest, .confirm, .banned,
-            .unbanned, .rights, .signOff:
+            .unbanned, .announceMute, .rights, .signOff:
             false
         }
     }

@@ -43,7 +43,7 @@ extension AudienceCommand {
         case .join(let caller), .leave(let caller), .kick(_, _, let caller), .list(_, _, let caller),
             .vouchAdmin(_, let caller), .vouchGuest(_, _, let caller), .profile(let caller):
             caller
-        case .opened, .ended, .heartbeats, .assert, .confirm, .banned, .unbanned, .rights, .signOff: nil
+        case .opened, .ended, .heartbeats, .assert, .confirm, .banned, .unbanned, .announceMute, .rights, .signOff: nil
         }
     }
 
@@ -52,7 +52,7 @@ extension AudienceCommand {
         switch self {
         case .join, .leave, .kick, .profile: true
         case .opened, .ended, .heartbeats, .assert, .list, .vouchAdmin, .vouchGuest, .confirm, .banned, .unbanned,
-            .rights, .signOff:
+            .announceMute, .rights, .signOff:
             false
         }
     }
@@ -61,7 +61,7 @@ extension AudienceCommand {
     var needsLeases: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true
-        case .opened, .heartbeats, .list, .vouchAdmin, .vouchGuest, .unbanned, .rights, .profile: false
+        case .opened, .heartbeats, .list, .vouchAdmin, .vouchGuest, .unbanned, .announceMute, .rights, .profile: false
         }
     }
 }

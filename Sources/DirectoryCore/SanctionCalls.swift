@@ -41,7 +41,8 @@ extension DirectoryMachine {
         return .done(.done, told: told)
     }
 
-    /// Mutes users, here or not, or lets them write again (a duration of 0); told to all viewers (reference 4).
+    /// Mutes users, here or not, or lets them write again (a duration of 0); told to all viewers (reference 4) by presence,
+    /// which knows their names.
     ///
     /// - Throws: as `ban`.
     func mute(
@@ -58,9 +59,8 @@ extension DirectoryMachine {
             for user in users {
                 list.set(Sanction(user: user, until: until, by: caller.userID))
                 told.append(.barrage(BarrageInput(key, .muted(user: user, until: until))))
-                let content = FeedContent.messageDisabled(
-                    user: UserInfo(userID: user), isDisable: true, until: until)
-                told.append(.barrage(BarrageInput(key, .tell(content: content))))
+                let word = AudienceCommand.announceMute(user: user, isDisable: true, until: until)
+                told.append(.audience(AudienceInput(key, word)))
             }
         }
         try self.store(list, .mutes(key), in: &rows)
@@ -101,10 +101,8 @@ extension DirectoryMachine {
     }
 
     private static func unmuted(_ user: UserID, _ key: LiveKey) -> [Effect] {
-        let content = FeedContent.messageDisabled(user: UserInfo(userID: user), isDisable: false, until: nil)
-        return [
-            .barrage(BarrageInput(key, .unmuted(user: user))), .barrage(BarrageInput(key, .tell(content: content))),
-        ]
+        let word = AudienceCommand.announceMute(user: user, isDisable: false, until: nil)
+        return [.barrage(BarrageInput(key, .unmuted(user: user))), .audience(AudienceInput(key, word))]
     }
 
     private func check(_ users: [UserID]) throws(ReplyError) {

@@ -127,6 +127,8 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case banned(user: UserID, until: Timestamp?, caller: Caller?)
     /// The directory lifted a ban, before its end.
     case unbanned(user: UserID)
+    /// The directory muted a user, or lifted that: viewers are told, with the name that the user has here, if it is here.
+    case announceMute(user: UserID, isDisable: Bool, until: Timestamp?)
     /// Who is shown as admin, and how many users the live may have (0: as many as the app allows); told by the directory
     /// at each change.
     case rights(admins: [UserID], maxMembers: Int)

@@ -74,6 +74,23 @@ import Testing
         #expect(room.send(.profile(caller: caller)) == [Room.reply(caller, .done)])
     }
 
+    @Test func `a mute is announced with the name that the user has here, and with its id where it has none`() {
+        var room = Room()
+        let until = room.now + .seconds(60)
+        let mute = AudienceCommand.announceMute(user: "alice", isDisable: true, until: until)
+        #expect(room.plan(mute).command == .profile(live: Room.key, user: "alice"))
+        #expect(
+            room.send(mute, .done(entries: [], answer: .profile(Room.alice))) == [
+                Room.tip(.messageDisabled(user: Room.alice, isDisable: true, until: until))
+            ])
+        let end = AudienceCommand.announceMute(user: "alice", isDisable: false, until: nil)
+        let nameless = [Room.tip(.messageDisabled(user: UserInfo(userID: "alice"), isDisable: false, until: nil))]
+        #expect(room.send(end, .done(entries: [], answer: .profile(nil))) == nameless, "it is not here")
+        var away = Room()
+        let told = away.sendAway(end)
+        #expect(told.filter { nameless.contains($0) } == nameless, "nobody knows who is here")
+    }
+
     @Test func `the owner's new name reaches the directory and the connections too, also by entering with it`() {
         var room = Room()
         let renamed = UserInfo(userID: "host", userName: "Host the Great")

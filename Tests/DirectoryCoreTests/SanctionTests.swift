@@ -22,8 +22,8 @@ import Testing
     }
 
     private func told(_ user: UserID, muted: Bool, until: Timestamp?) -> Effect {
-        let content = FeedContent.messageDisabled(user: UserInfo(userID: user), isDisable: muted, until: until)
-        return .barrage(BarrageInput(key, .tell(content: content)))
+        let word = AudienceCommand.announceMute(user: user, isDisable: muted, until: until)
+        return .audience(AudienceInput(key, word))
     }
 
     private func page(_ effects: [Effect]) -> SanctionPage? {

@@ -84,6 +84,8 @@ import Testing
             ("vouchAdmin", .vouchAdmin(user: "bob", caller: Self.caller)), ("confirm", .confirm(user: "bob")),
             ("banned", .banned(user: "bob", until: Samples.at, caller: Self.caller)),
             ("bannedForGood", .banned(user: "bob", until: nil, caller: nil)), ("unbanned", .unbanned(user: "bob")),
+            ("announceMute", .announceMute(user: "bob", isDisable: true, until: Samples.later)),
+            ("announceEnd", .announceMute(user: "bob", isDisable: false, until: nil)),
             ("rights", .rights(admins: ["alice", "bob"], maxMembers: 20)), ("profile", .profile(caller: Self.caller)),
             ("signOff", .signOff(session: "s-1", user: "bob", ticket: Samples.ticket)),
             (
@@ -96,7 +98,7 @@ import Testing
         for (_, command) in commands {
             switch command {
             case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .vouchAdmin, .vouchGuest,
-                .confirm, .banned, .unbanned, .rights, .profile, .signOff:
+                .confirm, .banned, .unbanned, .announceMute, .rights, .profile, .signOff:
                 break  // A new command makes this switch incomplete: add it above.
             }
         }

@@ -153,6 +153,20 @@ import Testing
         #expect(try listed(5) == ["Álice C"])
     }
 
+    @Test func `a mute is announced with the name that the user has in the live`() throws {
+        let partition = try self.partition()
+        try partition.send(.join(caller: Partition.caller("alice", 1)))
+        let effects =
+            try partition.send(.announceMute(user: "alice", isDisable: true, until: nil))
+            + partition.send(.announceMute(user: "nobody", isDisable: true, until: nil))
+        let named = effects.compactMap { effect -> UserInfo? in
+            guard case .barrage(let input) = effect, case .tell(.messageDisabled(let user, true, nil)) = input.command
+            else { return nil }
+            return user
+        }
+        #expect(named == [Partition.user("alice"), UserInfo(userID: "nobody")])
+    }
+
     @Test func `a new name stands in the list, keeps its place there, and lives on through silence`() throws {
         let partition = try self.partition()
         let ticket = partition.write(.join(caller: Partition.caller("alice", 1)))

@@ -114,6 +114,21 @@ struct SeatGuestTests {
                     ]), "a question, not a call that is kept: asked again it is answered anew")
     }
 
+    @Test func `an application that is taken back is told to all hosts, and then there is none`() {
+        var rig = SeatRig()
+        #expect(rig.call("gina") { .cancelApplication(caller: $0) }.code == -1, "there was none")
+        _ = rig.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        let caller = rig.callers.user("gina")
+        #expect(
+            rig.tell(.cancelApplication(caller: caller)) == [
+                rig.notice(to: "olga", .applicationCancelled(guest: info("gina"))),
+                rig.notice(to: "adam", .applicationCancelled(guest: info("gina"))),
+                rig.notice(to: "anna", .applicationCancelled(guest: info("gina"))), rig.success(.done, to: caller),
+            ])
+        #expect(rig.call("gina") { .cancelApplication(caller: $0) }.code == -1)
+        #expect(rig.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == -2311, "too late")
+    }
+
     @Test func `with no seat left an applicant learns whether they are taken or locked`() {
         var rig = SeatRig(SeatRig.live(seats: 2))
         func apply(_ user: UserID, _ index: Int) -> Int? {
