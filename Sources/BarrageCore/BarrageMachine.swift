@@ -129,7 +129,8 @@ package struct BarrageMachine: Machine {
             effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
         }
         if rules.hasWebhooks {
-            let content = WebhookContent.roomEnded(info: nil, reason: ending.reason, statistics: statistics)
+            let content = WebhookContent.roomEnded(
+                info: ending.info, reason: ending.reason, statistics: statistics)
             effects.append(.webhook(WebhookEvent(key, at: moment.now, content)))
         }
     }

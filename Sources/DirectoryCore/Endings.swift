@@ -25,7 +25,8 @@ extension DirectoryMachine {
         rows[.bans(key)] = nil
         rows[.mutes(key)] = nil
         let ending = Ending(
-            reason: reason, caller: caller, epoch: room.epoch, createdAt: room.info.createTime, endedAt: now)
+            reason: reason, caller: caller, epoch: room.epoch, createdAt: room.info.createTime, endedAt: now,
+            info: self.policies[key.app].hasWebhooks ? room.info : nil)
         let release = DirectoryCommand.release(owner: room.info.liveOwner.userID, live: key.live, thenReply: nil)
         return [
             .connection(ConnectionInput(app: key.app, .ended(live: key.live, ending: ending))),

@@ -63,6 +63,7 @@ extension DirectoryMachine {
                 room.revision = moment.offset
                 rows[.room(key)] = .room(row: room)
                 effects.append(.room(room.record(app: key.app)))
+                self.tellBackend(call, before.info, room.info, at: moment.now, into: &effects)
             }
             let seen = Seen(.rooms, key.live, revision: room.revision)
             let entry = self.carryOut(answer, call, room, seen, into: &effects)

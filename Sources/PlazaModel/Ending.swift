@@ -25,11 +25,13 @@ package struct Ending: Hashable, Sendable, Codable {
     package var endedAt: Timestamp
     /// All entries, repeat visits counted; presence sets it.
     package var totalViewers: Int64
+    /// What the live was, for an app whose backend is told.
+    package var info: LiveInfo?
 
     /// An ending as the directory decides it; `totalViewers` is presence's to set.
     package init(
         reason: LiveEndReason, caller: Caller?, epoch: Int64, createdAt: Timestamp, endedAt: Timestamp,
-        totalViewers: Int64 = 0
+        totalViewers: Int64 = 0, info: LiveInfo? = nil
     ) {
         self.reason = reason
         self.caller = caller
@@ -37,5 +39,6 @@ package struct Ending: Hashable, Sendable, Codable {
         self.createdAt = createdAt
         self.endedAt = endedAt
         self.totalViewers = totalViewers
+        self.info = info
     }
 }

@@ -23,6 +23,12 @@ package enum BattleEndKind: Int, Hashable, Sendable, Codable {
 package enum WebhookContent: Hashable, Sendable, Codable {
     case roomCreated(info: LiveInfo, by: UserID)
     case roomEnded(info: LiveInfo?, reason: LiveEndReason, statistics: LiveStatistics)
+    /// A call changed the live's info.
+    case roomUpdated(info: LiveInfo, by: UserID)
+    case metadataSet(values: [String: String], by: UserID)
+    case metadataDeleted(keys: [String], by: UserID)
+    /// A user became an admin, or is none any more; `admins` are those that there are now.
+    case adminChanged(user: UserID, isAdmin: Bool, admins: [UserID], by: UserID)
     case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
     /// The seat list as it is, complete.
     case seatsChanged(seats: [Seat])
@@ -43,6 +49,10 @@ package enum WebhookContent: Hashable, Sendable, Codable {
         switch self {
         case .roomCreated: .roomCreated
         case .roomEnded: .roomEnded
+        case .roomUpdated: .roomUpdated
+        case .metadataSet: .metadataSet
+        case .metadataDeleted: .metadataDeleted
+        case .adminChanged: .adminChanged
         case .memberState: .memberState
         case .seatsChanged: .seatsChanged
         case .battleCreated: .battleCreated
@@ -56,6 +66,10 @@ package enum WebhookContent: Hashable, Sendable, Codable {
 package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
     case roomCreated
     case roomEnded
+    case roomUpdated
+    case metadataSet
+    case metadataDeleted
+    case adminChanged
     case memberState
     case seatsChanged
     case battleCreated

@@ -164,8 +164,10 @@ import Testing
         #expect(barrage.send(.repeatEnding(caller: user("alice", 8))) == [])
         let statistics = LiveStatistics(liveDuration: 600_000)
         let answer = { (caller: Caller) in Effect.success(.statistics(statistics: statistics), to: caller, app: app) }
-        let effects = barrage.send(.ended(ending: ending(epoch, user("alice", 7))))
-        let told = WebhookContent.roomEnded(info: nil, reason: .endedByHost, statistics: statistics)
+        var end = ending(epoch, user("alice", 7))
+        end.info = LiveInfo(liveID: key.live, liveOwner: UserInfo(userID: "alice"), createTime: end.createdAt)
+        let effects = barrage.send(.ended(ending: end))
+        let told = WebhookContent.roomEnded(info: end.info, reason: .endedByHost, statistics: statistics)
         #expect(
             effects.dropFirst(2) == [
                 answer(user("alice", 7)), answer(user("alice", 8)),

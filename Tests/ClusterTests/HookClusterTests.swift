@@ -83,6 +83,10 @@ import Testing
             try await berta.call("battle.accept", fight, live: "b")
             try await berta.call("battle.exit", fight, live: "b")
             try await alice.call("battle.exit", ["live": "a", "battle": .text(battle.text)] as JSONValue, live: "a")
+            try await alice.call("live.update", ["live": "a", "notice": "soon"] as JSONValue, live: "a")
+            try await alice.call("metadata.set", CallParams(live: "a", metadata: ["k": "v"]), live: "a")
+            try await alice.call("metadata.delete", ["live": "a", "keys": ["k"]] as JSONValue, live: "a")
+            try await alice.call("admin.set", CallParams(live: "a", user: "guest"), live: "a")
             try await guest.call("live.leave", CallParams(live: "a"))
             try await alice.call("live.end", CallParams(live: "a"))
 
@@ -118,7 +122,12 @@ import Testing
         let guest = presence.filter { $0.contains("guest") }
         #expect(guest.count == 2 && guest[0].contains("enter") && guest[1].contains("leave"), "\(presence)")
         #expect(presence.contains { $0.contains("alice") && $0.contains("enter") })
+        let changes = ["roomUpdated", "metadataSet", "metadataDeleted", "adminChanged"]
+        #expect(kinds.filter { changes.contains($0) } == changes)
+        #expect(events.first { $0.kind == "metadataSet" }?.content == ["values": ["k": "v"], "by": "alice"])
+        #expect(events.first { $0.kind == "adminChanged" }?.content.members["admins"] == ["guest"])
         let end = try #require(events.first { $0.kind == "roomEnded" }?.content.members)
+        #expect(end["info"]?.members["notice"] == "soon")
         #expect(end["statistics"]?.members["totalViewers"] != nil && end["reason"] != nil)
         #expect(kinds.filter { $0 == "roomCreated" }.count == 1 && kinds.filter { $0 == "roomEnded" }.count == 1)
     }

@@ -41,7 +41,7 @@ import Testing
 
     @Test func `webhook events keep their form`() throws {
         try GoldenFile(name: "webhooks").check(
-            Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) }, free: ["metaData"])
+            Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) }, free: ["metaData", "values"])
         #expect(Set(Self.hooks.map(\.1.name)) == Set(WebhookName.allCases))
     }
 
@@ -116,6 +116,10 @@ import Testing
             .roomEnded(
                 info: Samples.info, reason: .endedByServer, statistics: Samples.statistics)
         ), ("roomEndedBare", .roomEnded(info: nil, reason: .endedByHost, statistics: LiveStatistics())),
+        ("roomUpdated", .roomUpdated(info: Samples.info, by: "alice")),
+        ("metadataSet", .metadataSet(values: ["n": "5"], by: "alice")),
+        ("metadataDeleted", .metadataDeleted(keys: ["n", "old"], by: "alice")),
+        ("adminChanged", .adminChanged(user: "bob", isAdmin: true, admins: ["bob"], by: "alice")),
         ("enter", .memberState(isOnline: true, cause: .enter, users: [Samples.bob])),
         ("leave", .memberState(isOnline: false, cause: .leave, users: [Samples.bob])),
         ("interrupt", .memberState(isOnline: false, cause: .heartbeatInterrupt, users: [Samples.bob])),
