@@ -29,7 +29,12 @@ package struct PlazaAddress: Hashable, Sendable {
 package final class PlazaConnectionGroup {
     let sockets: WebSocketGroup
     private var timer: LoopTimer?
-    private var connections: [ObjectIdentifier: PlazaConnection] = [:]
+    /// In no order; each knows its place.
+    private var connections: [PlazaConnection] = []
+    private var nextTick = 0
+    /// Each connection's time is looked at ten times a second, a part of them at a time: thousands at once would keep what
+    /// arrives waiting.
+    private static let (parts, partMilliseconds) = (10, 10 as UInt64)
 
     /// Makes an empty group on `loop`.
     package init(loop: EventLoop) throws(LoopError) {
@@ -39,13 +44,13 @@ package final class PlazaConnectionGroup {
         self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
         try self.sockets.startSweeping()
         let timer = try LoopTimer(loop: loop) { [weak self] _ in self?.tick() }
-        timer.start(afterMilliseconds: 50, repeatingMilliseconds: 50)
+        timer.start(afterMilliseconds: Self.partMilliseconds, repeatingMilliseconds: Self.partMilliseconds)
         self.timer = timer
     }
 
     /// Ends all connections and the timers, so that the loop can end.
     package func stop() {
-        for connection in self.connections.values { connection.stop() }
+        for connection in self.connections { connection.stop() }
         self.timer?.close()
         self.timer = nil
         self.sockets.stopSweeping()
@@ -53,11 +58,26 @@ package final class PlazaConnectionGroup {
 
     var now: Int64 { Int64(self.sockets.loop.nowMilliseconds) }
 
-    func add(_ connection: PlazaConnection) { self.connections[ObjectIdentifier(connection)] = connection }
-    func remove(_ connection: PlazaConnection) { self.connections[ObjectIdentifier(connection)] = nil }
+    func add(_ connection: PlazaConnection) {
+        connection.groupIndex = self.connections.count
+        self.connections.append(connection)
+    }
+
+    func remove(_ connection: PlazaConnection) {
+        guard let index = connection.groupIndex else { return }
+        connection.groupIndex = nil
+        let last = self.connections.removeLast()
+        guard last !== connection else { return }
+        self.connections[index] = last
+        last.groupIndex = index
+    }
 
     private func tick() {
-        for connection in Array(self.connections.values) { connection.tick() }
+        for _ in 0..<(self.connections.count / Self.parts + 1) where !self.connections.isEmpty {
+            if self.nextTick >= self.connections.count { self.nextTick = 0 }
+            self.connections[self.nextTick].tick()
+            self.nextTick += 1
+        }
     }
 }
 
@@ -66,6 +86,8 @@ package final class PlazaConnection {
     /// Who is told; kept by the connection's owner.
     package weak var delegate: (any PlazaConnectionDelegate)?
     private let group: PlazaConnectionGroup
+    /// Its place in the group; nil once it has left.
+    fileprivate var groupIndex: Int?
     private let addresses: [PlazaAddress]
     private var addressIndex: Int
     private var core: ClientCore
