@@ -14,8 +14,8 @@ import Testing
     private static let secret = "the backend's secret"
 
     /// A cluster's options whose demo app has this backend.
-    private static func options(_ hooks: AppHooks) throws -> ClusterOptions {
-        let options = LiveCluster.options()
+    private static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
+        let options = LiveCluster.options(realKafka: brokers)
         try RunDirectory(options.runDirectory).create()
         let file = RunDirectory(options.runDirectory).appsFile
         try AppsFile.prepare(at: file, feedBudget: nil)
@@ -56,10 +56,11 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
-    func `a backend is told of an evening, signed, and in order for each live`() async throws {
+    /// Over the embedded broker, and over a real one if there is one at hand.
+    @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
+    func `a backend is told of an evening, signed, and in order for each live`(realKafka: Int?) async throws {
         let receiver = try HookReceiver { _, _ in .answer(200, "{}") }
-        let options = try Self.options(AppHooks(url: receiver.url, secret: Self.secret))
+        let options = try Self.options(AppHooks(url: receiver.url, secret: Self.secret), realKafka: realKafka)
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }

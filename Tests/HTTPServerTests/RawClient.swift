@@ -71,8 +71,12 @@ final class RawClient {
         return Answer(status: Int(lines[0].split(separator: " ")[1]) ?? 0, headers: headers, body: body)
     }
 
+    /// Whether an answer begins, or the server closes the connection, before the socket's limit of time.
+    func isServed() -> Bool { self.fill() || errno != EAGAIN }
+
     private func fill() -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
+        errno = 0
         let count = unsafe recv(self.descriptor, &chunk, chunk.count, 0)
         guard count > 0 else { return false }
         self.buffer += chunk[..<count]

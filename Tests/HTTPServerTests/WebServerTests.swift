@@ -192,6 +192,26 @@ final class Shelf: Sendable {
         #expect(try client.answer().status == 431)
     }
 
+    @Test(arguments: [10, 100, 300, 1000, 4000])
+    func `I16 whatever a request has very many of, it is answered or its connection is closed`(count: Int) throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        func many(_ part: String) -> String { String(repeating: part, count: count) }
+        let chunked = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for text in [
+            "GET /hello/bob HTTP/1.1\r\nHost: a\r\nCookie: \(many("a=1; "))a=1\r\n\r\n",
+            "GET /hello/bob HTTP/1.1\r\nHost: a\r\n\(many("a: b\r\n"))\r\n",
+            "GET /hello/bob?\(many("a&")) HTTP/1.1\r\nHost: a\r\n\(many("a: b\r\n"))\r\n",
+            "GET /\(many("a/")) HTTP/1.1\r\nHost: a\r\n\r\n",
+            "\(chunked)1;\(many("e"))\r\na\r\n0\r\n\r\n",
+            "\(chunked)1\r\na\r\n0\r\n\(many("a: b\r\n"))\r\n",
+        ] {
+            let client = try RawClient(port: server.port)
+            client.send(text)
+            #expect(client.isServed(), "\(text.prefix(120))")
+        }
+    }
+
     @Test func `query items are divided at ampersands and the first equals sign`() throws {
         var router = Router<HTTPHandler>()
         router.add(.get, "/items") { request, responder in
