@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
-import EmbeddedBroker
 import KafkaClient
 import Observability
 import PlazaModel
@@ -17,8 +16,8 @@ final class PresenceHarness {
     let redis: RedisProcess
     let lease: Int
     private let mode: KafkaMode
-    private let settings: KafkaSettings
-    private let broker: EmbeddedBroker?
+    private var settings: KafkaSettings { self.broker.settings }
+    private let broker: TopicBroker
     private let producer: KafkaProducer
     private let reader: KafkaConsumer
     /// What has been read of the topics that presence writes, in order.
@@ -29,25 +28,10 @@ final class PresenceHarness {
         self.lease = leaseSeconds
         self.redis = try RedisProcess()
         let read: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies]
-        switch mode {
-        case .embedded:
-            let broker = try EmbeddedBroker()
-            for topic in PlazaTopic.allCases { try broker.createTopic(topic.rawValue, partitions: Self.partitions) }
-            self.broker = broker
-            self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: "presence-test") { _, _, _ in }
-        case .full:
-            self.broker = nil
-            self.settings = KafkaSettings(brokers: try LiveKafka.shared().bootstrap, clientID: "presence-test") {
-                _, _, _ in
-            }
-            try KafkaAdmin(self.settings).createTopics(
-                PlazaTopic.allCases.map {
-                    TopicSpec(
-                        name: $0.rawValue, partitions: Self.partitions, replication: 1, config: $0.configuration)
-                })
-        }
-        self.producer = try KafkaProducer(self.settings)
-        self.reader = try KafkaConsumer(self.settings, fetchWaitMilliseconds: mode == .full ? 20 : 5)
+        let broker = try TopicBroker(isReal: mode == .full, clientID: "presence-test", partitions: Self.partitions)
+        self.broker = broker
+        self.producer = try KafkaProducer(broker.settings)
+        self.reader = try KafkaConsumer(broker.settings, fetchWaitMilliseconds: mode == .full ? 20 : 5)
         var starts: [TopicPartition: Int64] = [:]
         for topic in read {
             for partition in 0..<Self.partitions {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
-import EmbeddedBroker
 import KafkaClient
 import Observability
 import PlazaModel
@@ -13,34 +12,17 @@ import Testing
 /// A broker with all topics, for shells that run as threads of the test.
 final class ShellHarness {
     static let partitions = 4
-    let settings: KafkaSettings
+    var settings: KafkaSettings { self.broker.settings }
     let mode: KafkaMode
-    private let broker: EmbeddedBroker?
+    private let broker: TopicBroker
     private let producer: KafkaProducer
     private var sent: Int64 = 0
 
     init(_ mode: KafkaMode) throws {
         self.mode = mode
-        switch mode {
-        case .embedded:
-            let broker = try EmbeddedBroker()
-            for topic in PlazaTopic.allCases {
-                try broker.createTopic(topic.rawValue, partitions: Self.partitions)
-            }
-            self.broker = broker
-            self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: "shell-test") { _, _, _ in }
-        case .full:
-            self.broker = nil
-            self.settings = KafkaSettings(brokers: try LiveKafka.shared().bootstrap, clientID: "shell-test") {
-                _, _, _ in
-            }
-            try KafkaAdmin(self.settings).createTopics(
-                PlazaTopic.allCases.map {
-                    TopicSpec(
-                        name: $0.rawValue, partitions: Self.partitions, replication: 1, config: $0.configuration)
-                })
-        }
-        self.producer = try KafkaProducer(self.settings)
+        let broker = try TopicBroker(isReal: mode == .full, clientID: "shell-test", partitions: Self.partitions)
+        self.broker = broker
+        self.producer = try KafkaProducer(broker.settings)
     }
 
     /// A running shell of the tally machine.
@@ -73,7 +55,8 @@ final class ShellHarness {
         try producer.beginTransaction()
         let start = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
         try producer.sendOffsets(
-            [start: OffsetAndMetadata(offset: 0)], group: try #require(group.groupMetadata()), timeoutMilliseconds: 5000)
+            [start: OffsetAndMetadata(offset: 0)], group: try #require(group.groupMetadata()), timeoutMilliseconds: 5000
+        )
         for topic in [PlazaTopic.barrageState, .roomFeed] {
             try producer.send(
                 OutgoingRecord(
