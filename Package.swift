@@ -105,7 +105,7 @@ let edge: [Target] = [
 let executables: [Target] = [
     executable("RoomDirectory", ["DirectoryCore", "ServiceShell", "Webhooks", "PlazaModel"]),
     executable("AudiencePresence", ["Presence", "ServiceShell", "PlazaModel"]),
-    executable("BarrageFanout", ["BarrageCore", "ServiceShell", "PlazaModel", "Observability"]),
+    executable("BarrageFanout", ["BarrageCore", "CoreKit", "ServiceShell", "PlazaModel", "Observability"]),
     executable("CohostBattle", ["StageCore", "ServiceShell", "PlazaModel"]),
     executable("GatewayServer", ["Gateway", "ServiceShell", "PlazaModel"]),
     executable(

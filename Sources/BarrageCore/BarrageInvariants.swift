@@ -7,7 +7,7 @@ extension BarrageMachine {
     package func ledger(of rows: BarrageRows) -> Ledger {
         var sum = Ledger()
         for key in rows.sortedKeys {
-            if case .feed(let feed)? = rows[key] { sum.add(feed.ledger) }
+            if case .feed(let feed)? = rows[key] { sum.add(feed.value.ledger) }
         }
         return sum
     }
@@ -16,17 +16,17 @@ extension BarrageMachine {
     package func checkInvariants(_ rows: BarrageRows) -> [String] {
         var broken: [String] = []
         for key in rows.sortedKeys {
-            switch (key, rows[key]) {
-            case (.feed(let live), .feed(let feed)?):
-                broken += self.checkFeed(live, feed).map { "\(key.text): \($0)" }
+            switch (key.kind, rows[key]) {
+            case (.feed, .feed(let feed)?):
+                broken += self.checkFeed(key.live, feed.value).map { "\(key.text): \($0)" }
             case (.calls, .calls(let window)?):
                 if window.count > OutcomeWindow.limit { broken.append("\(key.text): too many outcomes (I16)") }
-            case (.givers(let live), .givers(let givers)?):
-                guard case .feed(let feed)? = rows[.feed(live)] else {
+            case (.givers, .givers(let givers)?):
+                guard case .feed(let feed)? = rows[.feed(key.live)] else {
                     broken.append("\(key.text): givers without a feed")
                     continue
                 }
-                if feed.statistics.totalUniqueGiftSenders != givers.count {
+                if feed.value.statistics.totalUniqueGiftSenders != givers.count {
                     broken.append("\(key.text): the givers are \(givers.count), the figures say otherwise")
                 }
             default: broken.append("\(key.text): a row of another kind")

@@ -53,8 +53,9 @@ package struct BarrageMachine: Machine {
     package func due(
         _ key: BarrageKey, in rows: inout BarrageRows, at moment: Moment, into effects: inout [Effect]
     ) {
-        switch key {
-        case .feed(let live):
+        let live = key.live
+        switch key.kind {
+        case .feed:
             let rules = self.book[live.app]
             let hasGone = rows.updateFeed(live) { feed in
                 if let removeAt = feed.numbers.removeAt, removeAt <= moment.now { return true }
@@ -96,11 +97,12 @@ package struct BarrageMachine: Machine {
     private func open(_ key: LiveKey, _ epoch: Int64, _ owner: UserID, in rows: inout BarrageRows, at now: Timestamp) {
         var admissions = AdmissionWindow()
         if case .feed(let old)? = rows[.feed(key)] {
-            guard epoch > old.epoch else { return }
+            guard epoch > old.value.epoch else { return }
             // The second that the old incarnation filled is not over because the live began anew.
-            admissions = old.admissions
+            admissions = old.value.admissions
         }
-        rows[.feed(key)] = .feed(row: FeedRow(epoch: epoch, owner: owner, at: now, admissions: admissions))
+        let feed = FeedRow(epoch: epoch, owner: owner, at: now, admissions: admissions)
+        rows[.feed(key)] = .feed(row: Boxed(feed))
         rows[.givers(key)] = nil
     }
 
@@ -118,7 +120,7 @@ package struct BarrageMachine: Machine {
         let wasEnded = rows.updateFeed(key) { feed in
             guard feed.epoch <= ending.epoch else { return false }
             if feed.hasEnded { return true }
-            if let waiting = feed.details.waitsForEnd, waiting != ending.caller { callers.append(waiting) }
+            if let waiting = feed.waitsForEnd, waiting != ending.caller { callers.append(waiting) }
             feed.end(statistics, to: key, ending.reason, under: rules, at: moment.now, into: &effects)
             statistics = feed.statistics
             return false
@@ -143,7 +145,7 @@ package struct BarrageMachine: Machine {
             if feed.hasEnded {
                 effects.append(.success(.statistics(statistics: feed.statistics), to: caller, app: key.app))
             } else {
-                feed.details.waitsForEnd = caller
+                feed.waitsForEnd = caller
             }
         }
     }

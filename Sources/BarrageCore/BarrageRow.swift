@@ -3,50 +3,76 @@ package import CoreKit
 package import PlazaModel
 
 /// The name of one of the fan-out's rows.
-package enum BarrageKey: RowKey {
+///
+/// Plain parts and no cases, for a look-up compares them where they stand.
+package struct BarrageKey: RowKey {
+    /// What the row is.
+    package enum Kind: Int, Sendable, CaseIterable {
+        case feed
+        case calls
+        case givers
+
+        fileprivate var name: String {
+            switch self {
+            case .feed: "feed"
+            case .calls: "calls"
+            case .givers: "givers"
+            }
+        }
+    }
+
+    package let kind: Kind
+    package let live: LiveKey
+    /// Of calls; else empty.
+    package let session: SessionID
+
     /// A live's feed.
-    case feed(LiveKey)
+    package static func feed(_ live: LiveKey) -> BarrageKey { BarrageKey(kind: .feed, live: live, session: "") }
     /// What became of a session's calls to a live.
-    case calls(LiveKey, SessionID)
+    package static func calls(_ live: LiveKey, _ session: SessionID) -> BarrageKey {
+        BarrageKey(kind: .calls, live: live, session: session)
+    }
     /// Who sent gifts to a live.
-    case givers(LiveKey)
+    package static func givers(_ live: LiveKey) -> BarrageKey { BarrageKey(kind: .givers, live: live, session: "") }
 
     package var text: String {
-        switch self {
-        case .feed(let key): "feed/\(key.text)"
-        case .calls(let key, let session): "calls/\(key.text)/\(session.text)"
-        case .givers(let key): "givers/\(key.text)"
-        }
+        let text = "\(self.kind.name)/\(self.live.text)"
+        return self.kind == .calls ? "\(text)/\(self.session.text)" : text
+    }
+
+    private init(kind: Kind, live: LiveKey, session: SessionID) {
+        self.kind = kind
+        self.live = live
+        self.session = session
     }
 
     package init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        switch (parts.first, parts.count) {
-        case ("feed", 3): self = .feed(LiveKey(AppID(parts[1]), LiveID(parts[2])))
-        case ("calls", 4): self = .calls(LiveKey(AppID(parts[1]), LiveID(parts[2])), SessionID(parts[3]))
-        case ("givers", 3): self = .givers(LiveKey(AppID(parts[1]), LiveID(parts[2])))
-        default: return nil
+        guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.name == parts[0] }),
+            parts.count == (kind == .calls ? 4 : 3)
+        else {
+            return nil
         }
+        let session = SessionID(kind == .calls ? parts[3] : "")
+        self.init(kind: kind, live: LiveKey(AppID(parts[1]), LiveID(parts[2])), session: session)
+    }
+
+    package static func == (a: BarrageKey, b: BarrageKey) -> Bool {
+        // The texts themselves: equal short ones are told by two words, without a call.
+        a.kind == b.kind && a.session.text == b.session.text && a.live.live.text == b.live.live.text
+            && a.live.app.text == b.live.app.text
     }
 
     // Every message looks up two rows: what tells rows apart is hashed once, apps and kinds are left to `==`.
     package func hash(into hasher: inout Hasher) {
-        switch self {
-        case .feed(let key), .givers(let key): hasher.combine(key.live.text)
-        case .calls(let key, let session):
-            hasher.combine(key.live.text)
-            hasher.combine(session.text)
-        }
+        hasher.combine(self.live.live.text)
+        if self.kind == .calls { hasher.combine(self.session.text) }
     }
 
-    /// Feeds, then calls, then givers; within each by name.
+    /// By kind, then by name.
     package static func < (a: BarrageKey, b: BarrageKey) -> Bool {
-        switch (a, b) {
-        case (.feed(let a), .feed(let b)), (.givers(let a), .givers(let b)): a < b
-        case (.calls(let a, let s), .calls(let b, let t)): a != b ? a < b : s < t
-        case (.feed, _), (.calls, .givers): true
-        case (.calls, .feed), (.givers, _): false
-        }
+        if a.kind != b.kind { return a.kind.rawValue < b.kind.rawValue }
+        return a.live != b.live ? a.live < b.live : a.session < b.session
     }
 }
 
@@ -54,13 +80,13 @@ package enum BarrageKey: RowKey {
 package enum BarrageRow: JournalRow, Codable {
     package typealias Kept = KeptBarrageRows
 
-    case feed(row: FeedRow)
+    case feed(row: Boxed<FeedRow>)
     case calls(window: FateWindow)
     case givers(count: UniqueCount)
 
     package var due: Timestamp? {
         switch self {
-        case .feed(let row): row.due
+        case .feed(let row): row.value.due
         case .calls(let window): window.due
         // They go with the feed.
         case .givers: nil
@@ -72,8 +98,11 @@ package enum BarrageRow: JournalRow, Codable {
 ///
 /// Open until `removeAt` is set, which happens once, with `liveEnded` as the feed's last item (I1).
 package struct FeedRow: Equatable, Sendable, Codable {
-    /// In a box, so that the row itself is a word.
-    var state: Boxed<FeedState>
+    var numbers: FeedNumbers
+    /// What entered in the last second, so that a takeover grants no second budget (I9).
+    package var admissions: AdmissionWindow
+    /// In a box, for a row kept for undo shares them with the row that goes on.
+    private(set) var details: Boxed<FeedDetails>
 
     /// A feed that has no item yet.
     package init(epoch: Int64, owner: UserID, at now: Timestamp, admissions: AdmissionWindow = AdmissionWindow()) {
@@ -82,11 +111,10 @@ package struct FeedRow: Equatable, Sendable, Codable {
     }
 
     init(numbers: FeedNumbers, admissions: AdmissionWindow, details: Boxed<FeedDetails>) {
-        self.state = Boxed(FeedState(numbers: numbers, admissions: admissions, details: details))
+        self.numbers = numbers
+        self.admissions = admissions
+        self.details = details
     }
-
-    package init(from decoder: any Decoder) throws { self.state = try Boxed(from: decoder) }
-    package func encode(to encoder: any Encoder) throws { try self.state.encode(to: encoder) }
 
     /// Whether the live has ended.
     package var hasEnded: Bool { self.numbers.removeAt != nil }
@@ -99,13 +127,6 @@ package struct FeedRow: Equatable, Sendable, Codable {
         if let known = self.numbers.wakeAt, known <= time { return }
         self.numbers.wakeAt = time
     }
-}
-
-/// What a feed's row holds.
-struct FeedState: Equatable, Sendable, Codable {
-    var numbers: FeedNumbers
-    var admissions: AdmissionWindow
-    var details: Boxed<FeedDetails>
 }
 
 /// What changes in a feed with each message: plain numbers.
@@ -144,36 +165,28 @@ struct FeedDetails: Equatable, Sendable, Codable {
 }
 
 extension FeedRow {
-    var numbers: FeedNumbers {
-        _read { yield self.state.value.numbers }
-        _modify { yield &self.state.value.numbers }
-    }
-    /// What entered in the last second, so that a takeover grants no second budget (I9).
-    package var admissions: AdmissionWindow {
-        _read { yield self.state.value.admissions }
-        _modify { yield &self.state.value.admissions }
-    }
-    package var lastNumber: Int64 { self.state.value.numbers.lastNumber }
-    package var epoch: Int64 { self.state.value.numbers.epoch }
+    package var lastNumber: Int64 { self.numbers.lastNumber }
+    package var epoch: Int64 { self.numbers.epoch }
     package var ledger: Ledger {
-        _read { yield self.state.value.numbers.ledger }
-        _modify { yield &self.state.value.numbers.ledger }
+        _read { yield self.numbers.ledger }
+        _modify { yield &self.numbers.ledger }
     }
     package var statistics: LiveStatistics {
-        _read { yield self.state.value.numbers.statistics }
-        _modify { yield &self.state.value.numbers.statistics }
-    }
-    var details: FeedDetails {
-        _read { yield self.state.value.details.value }
-        _modify { yield &self.state.value.details.value }
+        _read { yield self.numbers.statistics }
+        _modify { yield &self.numbers.statistics }
     }
     var rights: FeedRights {
-        _read { yield self.state.value.details.value.rights }
-        _modify { yield &self.state.value.details.value.rights }
+        _read { yield self.details.value.rights }
+        _modify { yield &self.details.value.rights }
     }
     var counters: Counters {
-        _read { yield self.state.value.details.value.counters }
-        _modify { yield &self.state.value.details.value.counters }
+        _read { yield self.details.value.counters }
+        _modify { yield &self.details.value.counters }
+    }
+    /// Who asked again for an end that is on its way; of several the last.
+    var waitsForEnd: Caller? {
+        get { self.details.value.waitsForEnd }
+        set { self.details.value.waitsForEnd = newValue }
     }
 }
 

@@ -102,7 +102,7 @@ extension BarrageMachine {
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
-        let statistics = feed.statistics(at: now)
+        let statistics = feed.value.statistics(at: now)
         effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
     }
 }
@@ -122,26 +122,22 @@ extension BarrageRows {
 }
 
 extension BarrageRow {
-    /// Changes the feed that the row is, if it is one; taken out of the row meanwhile, or each change would copy it.
+    /// Stands in a row's place while its content is out to be changed: shared with a second row it would be copied.
+    private static var nothing: BarrageRow { .givers(count: UniqueCount()) }
+
+    /// Changes the feed that the row is, if it is one.
     fileprivate mutating func changeFeed<R>(_ body: (inout FeedRow) -> R) -> R? {
-        switch consume self {
-        case .feed(var feed):
-            let result = body(&feed)
-            self = .feed(row: feed)
-            return result
-        case let other:
-            self = other
-            return nil
-        }
+        guard case .feed(var feed) = self else { return nil }
+        self = Self.nothing
+        defer { self = .feed(row: feed) }
+        return body(&feed.value)
     }
 
     /// Keeps what became of a call, if the row is a window.
     fileprivate mutating func record(_ fate: Fate, at now: Timestamp) {
-        switch consume self {
-        case .calls(var window):
-            window.record(fate, at: now)
-            self = .calls(window: window)
-        case let other: self = other
-        }
+        guard case .calls(var window) = self else { return }
+        self = Self.nothing
+        window.record(fate, at: now)
+        self = .calls(window: window)
     }
 }

@@ -100,11 +100,10 @@ package struct Counters: Equatable, Sendable, Codable {
         }
     }
 
-    /// The figures are others than the last summary said.
+    /// The figures are others than the last summary said, and no summary is waiting yet.
     ///
-    /// - Returns: when the summary may be told, if it was not waiting before.
-    mutating func summaryChanged(at now: Timestamp) -> Timestamp? {
-        if self.summaryReadyAt != nil { return nil }
+    /// - Returns: when the summary may be told.
+    mutating func summaryChanged(at now: Timestamp) -> Timestamp {
         let readyAt = max(self.mayTell(.summary), now + Self.summaryDelay)
         self.summaryReadyAt = readyAt
         return readyAt

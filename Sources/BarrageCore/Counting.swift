@@ -22,7 +22,9 @@ extension FeedRow {
 
     /// The figures are others than the last summary said.
     mutating func summaryChanged(at now: Timestamp) {
-        if let readyAt = self.counters.summaryChanged(at: now) { self.wake(at: readyAt) }
+        // Asked first: the counters are copied when they change, for undo.
+        if self.counters.isWaiting(.summary) { return }
+        self.wake(at: self.counters.summaryChanged(at: now))
     }
 
     /// The live's figures, with its duration: while it runs, until `now`.

@@ -20,9 +20,9 @@ package struct KeptBarrageRows: KeptRows {
     package mutating func keep(_ row: BarrageRow) {
         switch row {
         case .feed(let feed):
-            let window = self.windows.keep(feed.admissions)
-            self.entries.append(.feed(numbers: self.numbers.count, window: window, details: feed.state.value.details))
-            self.numbers.append(feed.numbers)
+            let window = self.windows.keep(feed.value.admissions)
+            self.entries.append(.feed(numbers: self.numbers.count, window: window, details: feed.value.details))
+            self.numbers.append(feed.value.numbers)
         case .calls(let window):
             let start = self.words.count
             self.words.append(contentsOf: window.words)
@@ -34,7 +34,9 @@ package struct KeptBarrageRows: KeptRows {
     package subscript(number: Int) -> BarrageRow {
         switch self.entries[number] {
         case .feed(let numbers, let window, let details):
-            .feed(row: FeedRow(numbers: self.numbers[numbers], admissions: self.windows[window], details: details))
+            .feed(
+                row: Boxed(
+                    FeedRow(numbers: self.numbers[numbers], admissions: self.windows[window], details: details)))
         case .calls(let words): .calls(window: FateWindow(words: ContiguousArray(self.words[words])))
         case .givers(let count): .givers(count: count)
         }

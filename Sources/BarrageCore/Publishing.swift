@@ -28,11 +28,11 @@ extension FeedRow {
         case .tooOften(let retryAfter): return self.refuse(counter, .tooOften, retryAfter: retryAfter)
         case .dropped(let reason, let retryAfter):
             self.admissions.note(sender, under: rules.budget, at: now)
-            self.ledger.countDropped(.barrage, reason)
+            self.numbers.ledger.countDropped(.barrage, reason)
             return Fate(counter, refused: reason == .share ? .share : .budget, retryAfter: retryAfter)
         case .admitted:
             if message.contains(rules.filter) { return self.refuse(counter, .sensitive) }
-            self.statistics.totalMessageCount += 1
+            self.numbers.statistics.totalMessageCount += 1
             self.summaryChanged(at: now)
             let position = self.enter(message, .barrage, from: sender, to: key, under: rules, at: now, into: &effects)
             return Fate(counter, at: position)
@@ -45,7 +45,7 @@ extension FeedRow {
         under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) -> FeedPosition {
         self.admissions.enter(from: sender, under: rules.budget, at: now)
-        self.ledger.countAdmitted(feedClass)
+        self.numbers.ledger.countAdmitted(feedClass)
         self.numbers.lastNumber += 1
         let position = FeedPosition(epoch: self.epoch, number: self.lastNumber)
         effects.append(.feed(FeedItem(key: key, position: position, at: now, content: content)))
@@ -54,7 +54,7 @@ extension FeedRow {
 
     /// Counts a refusal.
     mutating func refuse(_ counter: Int64, _ refusal: Refusal, retryAfter: Milliseconds = Milliseconds(0)) -> Fate {
-        self.ledger.countRefused(refusal)
+        self.numbers.ledger.countRefused(refusal)
         return Fate(counter, refused: refusal, retryAfter: retryAfter)
     }
 

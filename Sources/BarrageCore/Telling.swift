@@ -49,7 +49,7 @@ extension FeedRow {
         }
         self.counters = Counters(openedAt: now)
         self.numbers.degradedUntil = nil
-        self.details.waitsForEnd = nil
+        self.waitsForEnd = nil
         self.numbers.wakeAt = nil
         self.statistics.totalViewers = known.totalViewers
         self.statistics.liveDuration = known.liveDuration

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BarrageCore
+import CoreKit
 import Observability
 import PlazaModel
 
@@ -20,8 +21,8 @@ final class LedgerMeter {
     func count(_ old: BarrageRow?, _ new: BarrageRow?) {
         guard case .feed(let row)? = new else { return }
         var before = Ledger()
-        if case .feed(let earlier)? = old, earlier.epoch == row.epoch { before = earlier.ledger }
-        let now = row.ledger
+        if case .feed(let earlier)? = old, earlier.value.epoch == row.value.epoch { before = earlier.value.ledger }
+        let now = row.value.ledger
         guard now != before else { return }
         self.published.add(Int(now.published - before.published))
         let admitted = before.admitted

@@ -18,6 +18,9 @@ struct BenchReport {
     /// Whether the benchmark's own limit was kept.
     var isGood = true
 
+    /// How often what is measured is run: `usual` times, of which the median counts; once for a profiler (`--once`).
+    static func rounds(_ usual: Int) -> Int { CommandLine.arguments.contains("--once") ? 1 : usual }
+
     /// One object with the names.
     var json: String {
         let members = self.values.map { "\"\($0.name)\": \(Self.number($0.value))" } + ["\"good\": \(self.isGood)"]

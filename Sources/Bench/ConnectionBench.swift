@@ -14,7 +14,7 @@ enum ConnectionBench {
 
     /// Fewest commands that a CPU second may decide.
     private static let fewest = 200_000.0
-    private static let rounds = 5
+    private static let rounds = BenchReport.rounds(5)
 
     private static func measure() throws -> BenchReport {
         var all: [Double] = []

@@ -12,11 +12,11 @@ enum CoreBench {
 
     /// Fewest messages that a CPU second may decide, spread out or hot.
     private static let fewest = 1_000_000.0
-    private static let rounds = 7
+    private static let rounds = BenchReport.rounds(7)
 
     private static func measure() throws -> BenchReport {
         var report = BenchReport()
-        let only = CommandLine.arguments.dropFirst(2).first
+        let only = CommandLine.arguments.dropFirst(2).first { !$0.hasPrefix("-") }
         for load in BarrageLoad.all where only == nil || only == load.name {
             let (rate, entered) = try self.perSecond(load)
             report.values.append(("\(load.name)_per_second", rate))

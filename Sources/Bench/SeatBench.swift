@@ -11,7 +11,7 @@ enum SeatBench {
 
     /// Fewest calls that a CPU second may decide, in the mix.
     private static let fewest = 200_000.0
-    private static let rounds = 5
+    private static let rounds = BenchReport.rounds(5)
 
     private static func measure() throws -> BenchReport {
         var values: [(String, Double)] = []

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The benchmarks by name; `bench NAME [--json]` runs one.
+/// The benchmarks by name; `bench NAME [--json] [--once]` runs one.
 let benchmarks = [
-    CoreBench.benchmark, SeatBench.benchmark, ConnectionBench.benchmark, FanoutBench.benchmark, IdleBench.benchmark,
+    CoreBench.benchmark, DirectoryBench.benchmark, SeatBench.benchmark, ConnectionBench.benchmark,
+    FanoutBench.benchmark,
+    IdleBench.benchmark,
 ]
 
 /// Parts of benchmarks that run in a process of their own.
@@ -15,7 +17,7 @@ if let name = arguments.first, let child = children[name] {
     exit(0)
 }
 guard let name = arguments.first, let benchmark = benchmarks.first(where: { $0.name == name }) else {
-    print("usage: bench NAME [--json]\n")
+    print("usage: bench NAME [--json] [--once]\n")
     for benchmark in benchmarks { print("  \(benchmark.name)  \(benchmark.summary)") }
     exit(2)
 }

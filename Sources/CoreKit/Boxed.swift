@@ -12,8 +12,8 @@
 
     /// What the box holds; changed in place when no other box shares it.
     @inlinable package var value: Value {
-        _read { yield self.storage[0] }
-        _modify { yield &self.storage[0] }
+        @inline(__always) _read { yield self.storage[0] }
+        @inline(__always) _modify { yield &self.storage[0] }
     }
 }
 

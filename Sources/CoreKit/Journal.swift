@@ -59,6 +59,7 @@
     /// A row's place.
     @usableFromInline struct Slot: Sendable {
         @usableFromInline var key: Key
+        @usableFromInline var hash: Int
         /// Nil: removed by the open batch, or free.
         @usableFromInline var row: Row?
         /// Whether there is a row: looking at the row itself would copy it.
@@ -66,11 +67,14 @@
         /// What the open batch did with it.
         @usableFromInline var change = Change.none
 
-        @inlinable init(key: Key) { self.key = key }
+        @inlinable init(key: Key, hash: Int) {
+            self.key = key
+            self.hash = hash
+        }
     }
 
     /// Where each key's slot is; a row that the open batch removed keeps its slot until the batch is committed.
-    @usableFromInline var places: [Key: Int] = [:]
+    @usableFromInline var places = SlotIndex()
     @usableFromInline var slots: ContiguousArray<Slot> = []
     @usableFromInline var freeSlots: [Int] = []
     /// Slots that the open batch changed, in the order of their first change.
@@ -80,7 +84,7 @@
     @usableFromInline var keptCount = 0
     @usableFromInline var dueTimes = DueQueue<Key>()
     /// How many rows there are.
-    @usableFromInline package private(set) var count = 0
+    @usableFromInline package internal(set) var count = 0
 
     /// An empty journal.
     @inlinable package init() {}
@@ -107,13 +111,14 @@
     /// The row `key`; setting it to nil removes the row.
     @inlinable package subscript(key: Key) -> Row? {
         get {
-            guard let place = self.places[key] else { return nil }
+            guard let place = self.slot(of: key, key.hashValue) else { return nil }
             return self.slots[place].row
         }
         set {
-            guard let place = self.places[key] else {
+            let hash = key.hashValue
+            guard let place = self.slot(of: key, hash) else {
                 guard let newValue else { return }
-                let place = self.makeSlot(key)
+                let place = self.makeSlot(key, hash)
                 self.remember(place)
                 self.replace(place, by: newValue, due: nil)
                 return
@@ -137,7 +142,7 @@
     ///
     /// - Returns: nil when there is no such row.
     @inlinable package func place(of key: Key) -> Int? {
-        guard let place = self.places[key], self.slots[place].isTaken else { return nil }
+        guard let place = self.slot(of: key, key.hashValue), self.slots[place].isTaken else { return nil }
         return place
     }
 
@@ -176,7 +181,7 @@
     }
 
     /// Puts back every row that the open batch replaced.
-    package mutating func rollback() {
+    @inlinable package mutating func rollback() {
         for place in self.changedSlots {
             self.replace(place, by: self.replaced(place), due: nil)
             self.slots[place].change = .none
@@ -188,15 +193,17 @@
 
     /// Takes in a row read from the state topic; it counts as committed.
     @inlinable package mutating func restore(_ key: Key, _ row: Row?) {
-        if row == nil, self.places[key] == nil { return }
-        let place = self.places[key] ?? self.makeSlot(key)
+        let hash = key.hashValue
+        let known = self.slot(of: key, hash)
+        if row == nil, known == nil { return }
+        let place = known ?? self.makeSlot(key, hash)
         self.replace(place, by: row, due: nil)
         if row == nil { self.freeSlot(place) }
     }
 
     /// The next row that is due at `now`, each at most once for each of its due times.
     @inlinable package mutating func popDue(at now: Timestamp) -> Key? {
-        while let first = self.dueTimes.first, first.time <= now {
+        while let time = self.dueTimes.firstTime, time <= now, let first = self.dueTimes.first {
             self.dueTimes.removeFirst()
             if self.isDue(first) { return first.key }
         }
@@ -205,22 +212,27 @@
 
     // MARK: - Slots
 
-    @inlinable mutating func makeSlot(_ key: Key) -> Int {
+    @inlinable func slot(of key: Key, _ hash: Int) -> Int? {
+        self.places.slot(hash) { self.slots[$0].key == key }
+    }
+
+    @inlinable mutating func makeSlot(_ key: Key, _ hash: Int) -> Int {
         let place: Int
         if let free = self.freeSlots.popLast() {
             place = free
             self.slots[place].key = key
+            self.slots[place].hash = hash
         } else {
             place = self.slots.count
-            self.slots.append(Slot(key: key))
+            self.slots.append(Slot(key: key, hash: hash))
         }
-        self.places[key] = place
+        self.places.insert(place, hash)
         return place
     }
 
     /// Its key stays until the next row takes the slot: it is no longer led to.
-    @usableFromInline mutating func freeSlot(_ place: Int) {
-        self.places[self.slots[place].key] = nil
+    @inlinable mutating func freeSlot(_ place: Int) {
+        self.places.remove(place, self.slots[place].hash)
         self.freeSlots.append(place)
     }
 
@@ -250,7 +262,7 @@
     }
 
     /// Puts a row into a slot, and its due time into the queue when it is not `due`, which stands there already.
-    @usableFromInline mutating func replace(_ place: Int, by row: Row?, due: Timestamp?) {
+    @inlinable mutating func replace(_ place: Int, by row: Row?, due: Timestamp?) {
         let isTaken = row != nil
         self.count += (isTaken ? 1 : 0) - (self.slots[place].isTaken ? 1 : 0)
         self.slots[place].row = row
@@ -261,11 +273,11 @@
     // MARK: - Due times
 
     @inlinable func isDue(_ entry: DueQueue<Key>.Entry) -> Bool {
-        guard let place = self.places[entry.key] else { return false }
+        guard let place = self.slot(of: entry.key, entry.key.hashValue) else { return false }
         return self.slots[place].row?.due == entry.time
     }
 
-    @usableFromInline mutating func rebuildDueTimes() {
+    @inlinable mutating func rebuildDueTimes() {
         self.dueTimes = DueQueue()
         for slot in self.slots {
             if let due = slot.row?.due { self.dueTimes.push(due, slot.key) }

@@ -8,7 +8,8 @@
     /// The number of `text`; never 0, which stands for nobody.
     @inlinable package static func of(_ text: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        let bytes = text.utf8.span
+        for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
         hash = (hash ^ (hash >> 32)) &* 0x9E37_79B9_7F4A_7C15
         hash ^= hash >> 29
         return max(1, hash)

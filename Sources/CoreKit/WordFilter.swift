@@ -34,8 +34,21 @@ package struct WordFilter: Sendable {
     /// Whether `text` contains one of the words.
     package func matches(_ text: String) -> Bool {
         if self.isEmpty { return false }
+        let bytes = text.utf8.span
         var state: Int32 = 0
-        for scalar in text.unicodeScalars {
+        for index in bytes.indices {
+            // From the first byte on that is not ASCII, whole scalars are to be folded.
+            if bytes[index] >= 0x80 { return self.matches(text.unicodeScalars, after: index, state) }
+            state = self.next(state, Self.folded(bytes[index]))
+            if state != 0, self.isEnd[Int(state)] { return true }
+        }
+        return false
+    }
+
+    /// Whether a text contains one of the words, of which `count` scalars, all ASCII, have led to `state`.
+    private func matches(_ scalars: String.UnicodeScalarView, after count: Int, _ state: Int32) -> Bool {
+        var state = state
+        for scalar in scalars.dropFirst(count) {
             if scalar.value < 0x80 {
                 state = self.next(state, Self.folded(UInt8(truncatingIfNeeded: scalar.value)))
             } else {

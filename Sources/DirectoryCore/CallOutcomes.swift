@@ -11,9 +11,11 @@ extension Journal<DirectoryKey, DirectoryRow> {
 
     /// Keeps in the window `key` what became of the caller's request.
     mutating func record(_ key: DirectoryKey, _ caller: Caller, _ entry: OutcomeWindow.Entry, at now: Timestamp) {
+        let counter = caller.request.counter
+        let known: Void? = self.update(key) { $0.record(counter, entry, at: now) }
+        if known != nil { return }
         var window = OutcomeWindow(at: now)
-        if case .calls(let known)? = self[key] { window = known }
-        window.record(caller.request.counter, entry, at: now)
+        window.record(counter, entry, at: now)
         self[key] = .calls(window: window)
     }
 }

@@ -76,8 +76,8 @@ package enum DirectoryKey: RowKey {
     }
 }
 
-/// One of the directory's rows.
-package enum DirectoryRow: JournalRow, Codable {
+/// One of the directory's rows; indirect, for rows are looked at far more often than changed.
+package indirect enum DirectoryRow: JournalRow, Codable {
     case room(row: RoomRow)
     case claim(claim: OwnerClaim)
     case calls(window: OutcomeWindow)
@@ -91,6 +91,13 @@ package enum DirectoryRow: JournalRow, Codable {
         case .claim, .app: nil
         case .calls(let window): window.due
         }
+    }
+
+    /// Keeps what became of a call, when the row is a window.
+    mutating func record(_ counter: Int64, _ entry: OutcomeWindow.Entry, at now: Timestamp) {
+        guard case .calls(var window) = self else { return }
+        window.record(counter, entry, at: now)
+        self = .calls(window: window)
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreKit
 
 /// What a token allows: an app's user, or the app's own backend.
 package enum CallerRole: String, Hashable, Sendable, Codable {
@@ -21,24 +22,42 @@ package struct UserInfo: Hashable, Sendable, Codable {
 
 /// Who asks, and where the answer goes.
 ///
-/// Made by a gateway from a checked token; travels through every machine that a
-/// call passes, so that the last one can answer.
+/// Made by a gateway from a checked token; travels through every machine that a call passes, so that the last one can
+/// answer. In a box, for it is passed on far more often than it is made.
 package struct Caller: Hashable, Sendable, Codable {
-    package var user: UserInfo
-    package var role: CallerRole
-    package var request: RequestID
-    package var replyTo: GatewayID
-    /// What the caller's join gave; nil while it is in no room, and for an app's server, which needs none.
-    package var ticket: Ticket?
+    private struct Parts: Hashable, Sendable, Codable {
+        var user: UserInfo
+        var role: CallerRole
+        var request: RequestID
+        var replyTo: GatewayID
+        var ticket: Ticket?
+    }
+
+    private var parts: Boxed<Parts>
 
     package init(user: UserInfo, role: CallerRole, request: RequestID, replyTo: GatewayID, ticket: Ticket? = nil) {
-        self.user = user
-        self.role = role
-        self.request = request
-        self.replyTo = replyTo
-        self.ticket = ticket
+        self.parts = Boxed(Parts(user: user, role: role, request: request, replyTo: replyTo, ticket: ticket))
+    }
+
+    package init(from decoder: any Decoder) throws { self.parts = try Boxed(from: decoder) }
+    package func encode(to encoder: any Encoder) throws { try self.parts.encode(to: encoder) }
+
+    package var user: UserInfo {
+        get { self.parts.value.user }
+        set { self.parts.value.user = newValue }
+    }
+    package var role: CallerRole { self.parts.value.role }
+    package var request: RequestID {
+        get { self.parts.value.request }
+        set { self.parts.value.request = newValue }
+    }
+    package var replyTo: GatewayID { self.parts.value.replyTo }
+    /// What the caller's join gave; nil while it is in no room, and an app's server needs none.
+    package var ticket: Ticket? {
+        get { self.parts.value.ticket }
+        set { self.parts.value.ticket = newValue }
     }
 
     /// The caller's user id.
-    package var userID: UserID { self.user.userID }
+    package var userID: UserID { self.parts.value.user.userID }
 }

@@ -59,7 +59,7 @@ struct BarrageHarness {
     mutating func control() -> Bool { !self.send(.tell(content: .adminSet(user: "bob"))).isEmpty }
 
     var feed: FeedRow? {
-        if case .feed(let row)? = self.rows[.feed(key)] { row } else { nil }
+        if case .feed(let row)? = self.rows[.feed(key)] { row.value } else { nil }
     }
 
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) {

@@ -196,3 +196,29 @@ private struct Doubler: Machine {
         #expect(effects == ["6", "2", "4", "due 1", "due 2", "due 3"])
     }
 }
+
+@Suite struct SlotIndexTests {
+    @Test(arguments: 1...10) func `an index leads to each slot, whatever was removed, and however alike the hashes`(
+        seed: UInt64
+    ) {
+        var random = SeededRandom(seed: seed)
+        var index = SlotIndex()
+        var truth: [Int: Int] = [:]
+        for _ in 0..<2_000 {
+            let slot = Int.random(in: 0..<60, using: &random)
+            if let hash = truth.removeValue(forKey: slot) {
+                index.remove(slot, hash)
+            } else {
+                // Few hashes, and ends of the table among them: most searches pass cells of others.
+                let hash = Int.random(in: -4..<4, using: &random)
+                index.insert(slot, hash)
+                truth[slot] = hash
+            }
+            for slot in 0..<60 {
+                let found = (-4..<4).filter { hash in index.slot(hash) { $0 == slot } == slot }
+                #expect(found == truth[slot].map { [$0] } ?? [])
+            }
+        }
+        #expect(index.count == truth.count)
+    }
+}

@@ -145,7 +145,7 @@ extension World {
         }
         for key in self.barrage.rows.sortedKeys {
             guard case .feed(var feed)? = self.barrage.rows[key] else { continue }
-            feed.ledger = Ledger()
+            feed.value.ledger = Ledger()
             state.barrage[key] = .feed(row: feed)
         }
         for key in self.seats.rows.sortedKeys {
