@@ -23,10 +23,17 @@ package enum SessionName {
         return SessionID("s-\(Self.hex(Self.hash(text, 1)))\(Self.hex(Self.hash(text, 2)))")
     }
 
-    /// The session of one request over HTTP: the same for the same key of the same user, so that a request that is sent
-    /// again is known as such (I15).
-    package static func ofRequest(_ user: UserKey, role: CallerRole, key: String) -> SessionID {
-        let text = "\(role.rawValue)|\(user.text)|\(key)"
+    /// The session of one request over HTTP: the same for the same key and call of the same user, so that a request that is
+    /// sent again is known as such (I15), and none gets another's answer.
+    ///
+    /// - Parameters:
+    ///   - user: whose request it is.
+    ///   - role: as what.
+    ///   - key: what the caller calls the request.
+    ///   - call: what it asks for, whole.
+    /// - Returns: the same name on every gateway.
+    package static func ofRequest(_ user: UserKey, role: CallerRole, key: String, call: String) -> SessionID {
+        let text = "\(role.rawValue)|\(user.text)|\(key)|\(call)"
         return SessionID("\(Self.requestPrefix)\(Self.hex(Self.hash(text, 1)))\(Self.hex(Self.hash(text, 2)))")
     }
 

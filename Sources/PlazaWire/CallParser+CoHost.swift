@@ -127,6 +127,7 @@ extension CallParser {
         else {
             throw ReplyError(.badParameter, "battle names a battle, scores 1 to \(Limits.coHostLives) lives")
         }
+        for score in params.scores { _ = try self.key(score.live.text, "scores.live") }
         let command = ConnectionCommand.updateScores(
             battle: BattleID(params.battle), operation: operation, scores: params.scores, caller: self.caller)
         return self.connection(command)

@@ -12,7 +12,6 @@ import Testing
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct APIContractTests {
     private static let checks = [
         "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
-        "negative_data_rejection",
     ]
     /// Requests that it makes up for each operation beside those that the description itself asks for; the same ones
     /// each time.
@@ -82,10 +81,12 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "schemathesis.toml")
         try Data(configuration.utf8).write(to: file)
+        // With names of its own the tool takes a request for bad whose bad part it has put right.
+        let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [
                 "-m", "schemathesis.cli", "--config-file", file.path, "run", "\(url)/openapi.json", "--checks",
-                Self.checks.joined(separator: ","), "--header", "Authorization:Bearer \(token)",
+                checks.joined(separator: ","), "--header", "Authorization:Bearer \(token)",
                 "--generation-deterministic",
                 "--request-timeout", "15", "--suppress-health-check", "all",
                 "--warnings", "off", "--no-color", "--continue-on-failure",

@@ -57,7 +57,7 @@ import Testing
         let running = Running()
         let began = MonotonicClock.milliseconds
         #expect(await running.post(receiver.url, timeout: 200) == .failed(.timedOut))
-        #expect((190..<5000).contains(MonotonicClock.milliseconds - began))
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
     }
 
     @Test func `what cannot be reached says so`() async throws {

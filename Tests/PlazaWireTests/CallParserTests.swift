@@ -181,6 +181,15 @@ import Testing
         }
     }
 
+    @Test func `a score is for a live's id`() {
+        for bad in ["", "a b", "ü"] {
+            let error = CallSpec.refusal(
+                "battle.score", #"{"battle":"b","scores":[{"live":"a","score":1},{"live":"\#(bad)","score":1}]}"#,
+                role: .server)
+            #expect(error?.code == .badRoomID && error?.message.hasPrefix("scores.live is not") == true, "\(bad)")
+        }
+    }
+
     @Test(
         arguments: [
             "", "live", "live.", "live.nothing", ".live", "seat.fly", "cohost.x", "battle.", "admin.x", "audience.x",

@@ -85,7 +85,7 @@ import Webhooks
         let running = Running(receiver.url, timeout: 200)
         let began = MonotonicClock.milliseconds
         #expect(self.code(await running.ask(Self.gift)) == .giftCheckFailed)
-        #expect((190..<2000).contains(MonotonicClock.milliseconds - began))
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
         let dead = Running("http://127.0.0.1:\(try FreePort.find())/")
         #expect(self.code(await dead.ask(Self.gift)) == .giftCheckFailed)
     }

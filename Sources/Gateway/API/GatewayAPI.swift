@@ -90,15 +90,16 @@ struct GatewayAPI: Sendable {
     ) throws(APIRefusal) {
         let status = route.success.status
         do throws(ReplyError) {
-            let session = try Self.session(of: request, admission)
+            let params = Wire.encode(JSONValue.object(parameters))
+            let session = try Self.session(
+                of: request, admission, "\(method) \(String(decoding: params, as: UTF8.self))")
             let user = UserInfo(
                 userID: admission.user, userName: admission.name ?? "", avatarURL: admission.avatarURL ?? "")
             let caller = Caller(
                 user: user, role: admission.role,
                 request: RequestID(session: session, counter: Shard.requestCounter),
                 replyTo: self.gateway.settings.id)
-            let frame = ClientFrame(
-                id: Shard.requestCounter, method: method, params: Wire.encode(JSONValue.object(parameters)))
+            let frame = ClientFrame(id: Shard.requestCounter, method: method, params: params)
             let parsed = try CallParser(app: admission.app, caller: caller).parse(frame)
             switch parsed {
             case .forward(let effect, let room):
@@ -133,8 +134,10 @@ struct GatewayAPI: Sendable {
         return .success(result: .statistics(statistics: statistics))
     }
 
-    /// The same key gives the same session, so a request that is sent again is not applied twice (I15).
-    private static func session(of request: HTTPRequest, _ admission: Admission) throws(ReplyError) -> SessionID {
+    /// The same key and call give the same session, so a request that is sent again is not applied twice (I15).
+    private static func session(
+        of request: HTTPRequest, _ admission: Admission, _ call: String
+    ) throws(ReplyError) -> SessionID {
         let key = request.headers["idempotency-key"]
         let isGood = key.map { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
         guard isGood ?? true else {
@@ -142,7 +145,8 @@ struct GatewayAPI: Sendable {
         }
         var random = SystemRandomNumberGenerator()
         return SessionName.ofRequest(
-            admission.key, role: admission.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)")
+            admission.key, role: admission.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)",
+            call: call)
     }
 
     private static func response(to outcome: Outcome, _ status: Int) -> HTTPResponse {
