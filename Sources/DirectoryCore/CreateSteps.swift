@@ -70,7 +70,12 @@ extension DirectoryMachine {
         }
         guard UserID(checking: owner.userID.text) != nil, owner.userName.utf8.count <= Limits.userNameBytes,
             owner.avatarURL.utf8.count <= Limits.urlBytes
-        else { throw ReplyError(.badParameter, "the owner's id, name or avatar is not valid") }
+        else {
+            throw ReplyError(
+                .badParameter,
+                "the owner's id is 1 to 32 letters, digits, '-' or '_', the name at most \(Limits.userNameBytes) bytes, "
+                    + "the avatar's URL at most \(Limits.urlBytes)")
+        }
         _ = try LiveRules.newInfo(request, self.policies[request.app], at: Timestamp(milliseconds: 0))
         try self.checkWords(request.changes, request.app)
         guard case .claim(let claim)? = rows[.claim(request.ownerKey)] else { return false }

@@ -9,7 +9,7 @@ enum MetadataRules {
     ///   `badParameter` when there is nothing to set or a key is empty.
     static func merge(_ values: [String: String], into old: [String: String]) throws(ReplyError) -> [String: String] {
         guard !values.isEmpty, values[""] == nil else {
-            throw ReplyError(.badParameter, "name at least one key, and no empty one")
+            throw ReplyError(.badParameter, "name 1 to \(Limits.metadataKeys) keys, none of them empty")
         }
         guard values.keys.allSatisfy({ $0.utf8.count <= Limits.metadataKeyBytes }) else {
             throw ReplyError(.metadataKeyTooLong, "a key has at most \(Limits.metadataKeyBytes) bytes")

@@ -123,6 +123,14 @@ extension Gateway {
         }
     }
 
+    /// Refuses a live that does not run, as far as this gateway's memory knows.
+    ///
+    /// - Throws: `noSuchRoom`.
+    func checkExists(_ key: LiveKey) throws(ReplyError) {
+        let room = self.tables.read { $0.room(key) }
+        _ = try self.found(room?.ended == nil ? room : nil)
+    }
+
     private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {
         guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
         return value

@@ -95,7 +95,12 @@ extension Shard {
         switch client.core.verdict(on: id, purpose, inRoom: room) {
         case .goesOn: return true
         case .repeated: return false
-        case .refused(let error): throw error
+        case .refused(let error):
+            // Nobody is in a live that does not exist: that is told first (PROTOCOL.md 4.3).
+            if error.code == .notInRoom, let live = room {
+                try self.gateway.checkExists(LiveKey(client.app, live))
+            }
+            throw error
         }
     }
 

@@ -62,7 +62,8 @@ enum UpCommand: Subcommand {
             help: "messages a second that a room's feed carries in the demo app; 0 leaves it as it is (40 at first)")
         options.feedBudget = budget == 0 ? nil : budget
         let lease = reader.int(
-            "lease-seconds", default: 90, range: 1...3600, help: "how long a silent viewer still counts as present")
+            "lease-seconds", default: 90, range: 1...3600,
+            help: "how long a silent viewer still counts as present; below 45 clients must call ping themselves")
         options.leaseSeconds = lease
         let shards = reader.int(
             "shards", default: 0, range: 0...256, help: "event loops of each gateway; 0 lets the gateway choose")

@@ -171,7 +171,15 @@ extension SeatStep {
 
     /// Takes in what the live's info says; those whose seats vanish move to free ones, as long as there are any.
     mutating func infoChanged(_ info: LiveInfo) {
-        for seat in self.stage.adopt(info) {
+        var displaced = self.stage.adopt(info)
+        // Seat 0 is the owner's alone from now on: a guest there makes room, as on a seat that vanishes.
+        if self.stage.keepsOwner, let first = self.stage.seats.first, let guest = first.occupant?.user,
+            guest.userID != self.stage.owner.userID
+        {
+            displaced.insert(first, at: 0)
+            self.stage.seats[0].occupant = nil
+        }
+        for seat in displaced {
             guard let occupant = seat.occupant else { continue }
             let user = occupant.user
             if let free = try? self.stage.freeSeat(-1, for: user.userID) {

@@ -36,7 +36,7 @@ struct SeatOwnerTests {
         #expect(rig.seated == ["olga", nil, nil, nil])
     }
 
-    @Test func `an owner that is kept from now on moves to seat 0, once that is free`() {
+    @Test func `an owner that is kept from now on has seat 0, and a guest there moves or is put off`() {
         var rig = SeatRig(SeatRig.live(mode: .free))
         _ = rig.call("olga") { .take(seatIndex: 3, caller: $0) }
         _ = rig.call("olga") { .lock(seatIndex: 0, isLocked: true, caller: $0) }
@@ -45,8 +45,17 @@ struct SeatOwnerTests {
                 == rig.published([.seatUnlocked(index: 0), .userMoved(user: info("olga"), from: 3, to: 0)]))
         var taken = SeatRig(SeatRig.live(mode: .free))
         _ = taken.call("gina") { .take(seatIndex: 0, caller: $0) }
-        #expect(taken.tell(.infoChanged(info: SeatRig.live(mode: .free, keepsOwner: true))) == [])
-        #expect(taken.seated == ["gina", nil, nil, nil], "nobody is put off for it")
+        #expect(
+            taken.tell(.infoChanged(info: SeatRig.live(mode: .free, keepsOwner: true)))
+                == taken.published([
+                    .userMoved(user: info("gina"), from: 0, to: 1), .seatTaken(index: 0, user: info("olga")),
+                ]))
+        #expect(taken.seated == ["olga", "gina", nil, nil])
+        var full = SeatRig(SeatRig.live(seats: 1, mode: .free))
+        _ = full.call("gina") { .take(seatIndex: 0, caller: $0) }
+        let put = full.tell(.infoChanged(info: SeatRig.live(seats: 1, mode: .free, keepsOwner: true)))
+        #expect(put.notices.map(\.content) == [.kickedOffSeat(seatIndex: 0, by: info("olga"))])
+        #expect(full.seated == ["olga"], "a guest who finds no other seat is put off")
     }
 
     @Test func `a live that changes its template in mid-live keeps its people, as far as there are seats`() {

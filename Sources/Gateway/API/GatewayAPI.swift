@@ -103,7 +103,8 @@ struct GatewayAPI: Sendable {
             let parsed = try CallParser(app: admission.app, caller: caller).parse(frame)
             switch parsed {
             case .forward(let effect, let room):
-                guard room == nil else {
+                if let room {
+                    try self.gateway.checkExists(LiveKey(admission.app, room))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
                 var record = TopicRecord(effect)
