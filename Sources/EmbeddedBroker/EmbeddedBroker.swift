@@ -45,6 +45,7 @@ internal import CRdkafka
         unsafe self.client = client
         unsafe self.cluster = cluster
         self.bootstrap = unsafe String(cString: rd_kafka_mock_cluster_bootstraps(cluster))
+        self.answerAtOnce()
         for (topic, partitions) in topics.sorted(by: { $0.key < $1.key }) {
             try self.createTopic(topic, partitions: partitions)
         }
@@ -74,6 +75,12 @@ internal import CRdkafka
     /// Listens again, at the same port.
     package func bringUp(broker id: Int32) throws(EmbeddedBrokerError) {
         try unsafe self.check(rd_kafka_mock_broker_set_up(self.cluster, id), "bring broker \(id) up")
+        self.answerAtOnce()
+    }
+
+    private func answerAtOnce() {
+        let addresses = self.bootstrap.split(separator: ",")
+        Listeners.answerAtOnce(ports: Set(addresses.compactMap { UInt16($0.split(separator: ":").last ?? "") }))
     }
 
     /// Delays every answer of a broker.

@@ -89,4 +89,23 @@ struct AdminTests {
             #expect(throws: EmbeddedBrokerError.self) { try broker.createTopic("rooms", partitions: 1) }
         }
     }
+
+    /// Of two small answers the second once waited 40 ms for the client's acknowledgement of the first.
+    @Test func `the embedded broker answers requests for several partitions at once`() async throws {
+        try await onOwnThread {
+            let broker = try EmbeddedBroker(topics: ["feed": 4])
+            let producer = try KafkaProducer(FailureTests.silent(broker.bootstrap))
+            defer { producer.close(timeoutMilliseconds: 500) }
+            func write() throws {
+                for partition in 0..<4 as Range<Int32> {
+                    try producer.send(
+                        OutgoingRecord(topic: "feed", partition: partition, key: nil, value: [1], headers: []))
+                }
+                try producer.flush(timeoutMilliseconds: 5000)
+            }
+            try write()
+            let took = try ContinuousClock().measure { for _ in 1...100 { try write() } }
+            #expect(took < .seconds(2), "100 batches took \(took)")
+        }
+    }
 }
