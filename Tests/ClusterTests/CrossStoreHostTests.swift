@@ -106,7 +106,7 @@ import Testing
                 ? true : nil
         }
         try await one.call(one.watcher, "barrage.sendText", SceneParams(text: "still here"))
-        #expect(try await one.details().status == .suspended)
+        #expect(try await one.details { $0.status == .suspended }.status == .suspended)
     }
 
     @Test func `I1 I12 I14 an ended live is out of battle and connection, then ended for all, with one set of figures`()
@@ -156,7 +156,8 @@ import Testing
                 if case .infoChanged(let info) = $0 { info.liveOwner.userName == "Anna the Great" } else { false }
             } ? true : nil
         }
-        #expect(try await one.details().liveOwner.userName == "Anna the Great")
+        let info = try await one.details { $0.liveOwner.userName == "Anna the Great" }
+        #expect(info.liveOwner.userName == "Anna the Great")
         #expect(try await one.listed().liveOwner.userName == "Anna the Great")
         for scene in [one, two] {
             let stage = try await scene.watcher.stage("the new name on stage") { record, _ in

@@ -71,6 +71,20 @@ struct Scene {
         return details.info
     }
 
+    /// The live's info once it is as wanted: the feed and the gateway's table are two topics, and either may be ahead.
+    ///
+    /// - Parameter isWanted: what is waited for, at most 5 s.
+    /// - Returns: the info as it was last.
+    /// - Throws: when a call fails.
+    func details(once isWanted: (LiveInfo) -> Bool) async throws -> LiveInfo {
+        var info = try await self.details()
+        for _ in 0..<50 where !isWanted(info) {
+            _ = try? await self.watcher.wait("nothing", within: 0.1) { _ in nil as Bool? }
+            info = try await self.details()
+        }
+        return info
+    }
+
     /// The live as the list shows it, in which it is a few seconds after its begin.
     func listed() async throws -> LiveInfo {
         for _ in 0..<20 {
