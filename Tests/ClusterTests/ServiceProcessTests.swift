@@ -28,7 +28,8 @@ import Testing
                 of: .gateway,
                 [
                     "--kafka", cluster.state.kafka, "--kafka-mode", "embedded", "--instance", "gateway-9", "--apps",
-                    cluster.state.apps, "--port", "0", "--http-port", "\(first.httpPort)",
+                    cluster.state.apps, "--partitions", "\(cluster.state.partitions)", "--port", "0", "--http-port",
+                    "\(first.httpPort)",
                 ])
             #expect(status == 1)
             #expect(said.contains("port \(first.httpPort) on 127.0.0.1 is in use"))
