@@ -60,12 +60,6 @@ package struct Bans: Hashable, Sendable, Codable {
 
     /// Where `user` stands, or would stand.
     private func index(of user: UserID) -> Int {
-        var low = 0
-        var high = self.bans.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.bans[middle].user < user { low = middle + 1 } else { high = middle }
-        }
-        return low
+        self.bans.partitioningIndex { $0.user >= user }
     }
 }

@@ -245,13 +245,7 @@ package struct AdmissionWindow: Sendable {
 
     /// Where `sender` stands, or would stand.
     private func place(of sender: UInt64) -> Int {
-        var low = 0
-        var high = self.tallies.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.tallies[middle].sender < sender { low = middle + 1 } else { high = middle }
-        }
-        return low
+        self.tallies.partitioningIndex { $0.sender >= sender }
     }
 }
 

@@ -54,12 +54,6 @@ package struct Mutes: Hashable, Sendable, Codable {
 
     /// Where `user` stands, or would stand.
     private func index(of user: UserID) -> Int {
-        var low = 0
-        var high = self.mutes.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.mutes[middle].user < user { low = middle + 1 } else { high = middle }
-        }
-        return low
+        self.mutes.partitioningIndex { $0.user >= user }
     }
 }

@@ -90,13 +90,7 @@ package struct UniqueCount: Hashable, Sendable {
     }
 
     private func index(of hash: UInt64) -> Int {
-        var low = 0
-        var high = self.known.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.known[middle] < hash { low = middle + 1 } else { high = middle }
-        }
-        return low
+        self.known.partitioningIndex { $0 >= hash }
     }
 }
 

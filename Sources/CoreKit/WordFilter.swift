@@ -65,14 +65,9 @@ package struct WordFilter: Sendable {
     private func next(_ state: Int32, _ byte: UInt8) -> Int32 {
         var state = state
         while state != 0 {
-            var low = Int(self.edgeStarts[Int(state)])
-            let end = Int(self.edgeStarts[Int(state) + 1])
-            var high = end
-            while low < high {
-                let middle = (low + high) / 2
-                if self.edgeBytes[middle] < byte { low = middle + 1 } else { high = middle }
-            }
-            if low < end, self.edgeBytes[low] == byte { return self.edgeTargets[low] }
+            let edges = Int(self.edgeStarts[Int(state)])..<Int(self.edgeStarts[Int(state) + 1])
+            let edge = edges.partitioningIndex { self.edgeBytes[$0] >= byte }
+            if edge < edges.upperBound, self.edgeBytes[edge] == byte { return self.edgeTargets[edge] }
             state = self.fallbacks[Int(state)]
         }
         return self.rootTargets[Int(byte)]

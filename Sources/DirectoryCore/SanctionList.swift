@@ -56,12 +56,6 @@ package struct SanctionList: Hashable, Sendable, Codable {
 
     /// Where `user` stands, or would stand.
     private func index(of user: UserID) -> Int {
-        var low = 0
-        var high = self.entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.entries[middle].user < user { low = middle + 1 } else { high = middle }
-        }
-        return low
+        self.entries.partitioningIndex { $0.user >= user }
     }
 }

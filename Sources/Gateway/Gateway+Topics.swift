@@ -127,8 +127,7 @@ extension Gateway {
     ///
     /// - Throws: `noSuchRoom`.
     func checkExists(_ key: LiveKey) throws(ReplyError) {
-        let room = self.tables.read { $0.room(key) }
-        _ = try self.found(room?.ended == nil ? room : nil)
+        _ = try self.found(self.tables.read { $0.running(key) })
     }
 
     private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {

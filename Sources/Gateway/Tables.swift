@@ -80,7 +80,7 @@ final class Tables: Sendable {
         let (items, next) = try self.state.withLock {
             (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
             let model = state.model
-            guard let host = model.room(key), host.ended == nil else {
+            guard let host = model.running(key) else {
                 throw ReplyError(.noSuchRoom, "there is no such live")
             }
             guard caller.role == .server || caller.userID == host.info.liveOwner.userID else {

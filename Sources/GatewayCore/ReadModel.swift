@@ -123,7 +123,8 @@ package struct ReadModel: Sendable {
         return entries
     }
 
-    private func running(_ key: LiveKey) -> RoomRecord? {
+    /// The room's record of a live that runs.
+    package func running(_ key: LiveKey) -> RoomRecord? {
         guard let room = self.rooms[key], room.ended == nil else { return nil }
         return room
     }

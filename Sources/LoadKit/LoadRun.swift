@@ -26,7 +26,8 @@ final class LoadRun {
     private var sent = 0
     private var failures: [String] = []
     private var deliveries = Histogram()
-    /// Deliveries since the last second began, and the p99 of each second before, in milliseconds.
+    /// Deliveries that are not in `deliveries` yet, for the second has not ended; the p99 of each second before, in
+    /// milliseconds.
     private var recent = Histogram()
     private var p99BySecond: [Double] = []
     private var acknowledgements = Histogram()
@@ -172,17 +173,23 @@ final class LoadRun {
     private func finish() {
         self.timer?.close()
         self.timer = nil
+        self.endSecond()
         let report = self.report()
         self.group.stop()
         self.finished(report)
     }
 
+    /// Adds the last second's deliveries to those before.
+    private func endSecond() {
+        guard self.recent.count > 0 else { return }
+        self.p99BySecond.append(LoadReport.Latency(self.recent).p99)
+        self.deliveries.merge(self.recent)
+        self.recent = Histogram()
+    }
+
     private func tellProgress(_ now: Int64) {
         self.lastProgress = now
-        if self.recent.count > 0 {
-            self.p99BySecond.append(LoadReport.Latency(self.recent).p99)
-            self.recent = Histogram()
-        }
+        self.endSecond()
         self.progress(
             LoadProgress(
                 stage: self.stage, seconds: Double(now - self.stageBegan) / 1_000_000, entered: self.entered,
@@ -268,7 +275,6 @@ extension LoadRun: PlazaConnectionDelegate {
         let isChecker = viewer.index == 0
         var sequences: [Int] = []
         LoadMessage.find(in: text) { sequence, due in
-            self.deliveries.record(Int(now - due))
             self.recent.record(Int(now - due))
             if isChecker { sequences.append(sequence) }
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CoreKit
 
 /// The lowest ticket that each kicked user of a live may use (I6); bounded, the oldest floors go first.
 package struct Floors: Hashable, Sendable, Codable {
@@ -37,13 +38,7 @@ package struct Floors: Hashable, Sendable, Codable {
 
     /// Where `user` stands, or would stand.
     private func index(of user: UserID) -> Int {
-        var low = 0
-        var high = self.floors.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.floors[middle].user < user { low = middle + 1 } else { high = middle }
-        }
-        return low
+        self.floors.partitioningIndex { $0.user >= user }
     }
 
     /// Why `caller` may not act in the room, or nil when it may: it must have joined, and not be kicked since.
