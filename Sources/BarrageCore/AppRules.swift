@@ -67,7 +67,10 @@ package struct RuleBook: Sendable {
     }
 
     private func place(of app: AppID) -> Int? {
-        self.entries.count <= Self.fewApps ? self.entries.firstIndex { $0.app == app } : self.places[app]
+        guard self.entries.count <= Self.fewApps else { return self.places[app] }
+        // By index, for an iterator would copy each entry.
+        for place in self.entries.indices where self.entries[place].app == app { return place }
+        return nil
     }
 
     private mutating func set(_ app: AppID, _ revision: Int64, _ rules: AppRules) {

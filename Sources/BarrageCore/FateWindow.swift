@@ -48,21 +48,23 @@ package struct Fate: Hashable, Sendable {
 /// Messages are the most frequent calls by far, so this one is one array of plain numbers: quick to copy for undo, and
 /// short in the state topic, where it goes with every batch.
 package struct FateWindow: Sendable {
-    /// Floor, expiry and head, then the fates: a ring once there are as many as are kept.
+    /// Floor, expiry, head and highest counter, then the fates: a ring once there are as many as are kept.
     private(set) var words: ContiguousArray<Int64>
 
     /// Where a word stands before the first fate.
     private static let floorPlace = 0
     private static let expiryPlace = 1
     private static let headPlace = 2
-    private static let firstFate = 3
+    /// No counter above the one that stands here was ever recorded: most calls are new, and learn it from this alone.
+    private static let highestPlace = 3
+    private static let firstFate = 4
     /// How many numbers one fate is: counter, epoch, number, and refusal with retry hint.
     private static let width = 4
     /// A refusal's number is below this.
     private static let refusals: Int64 = 256
 
     /// An empty window.
-    init(at now: Timestamp) { self.words = [.min, (now + OutcomeWindow.lifetime).milliseconds, 0] }
+    init(at now: Timestamp) { self.words = [.min, (now + OutcomeWindow.lifetime).milliseconds, 0, .min] }
 
     /// A window as it was kept for undo.
     init(words: ContiguousArray<Int64>) { self.words = words }
@@ -93,6 +95,7 @@ package struct FateWindow: Sendable {
 
     /// Tells whether the call `counter` is new.
     func verdict(on counter: Int64) -> Verdict {
+        if counter > self.words[Self.highestPlace] { return .fresh }
         for place in 0..<self.count where self.words[Self.firstFate + place * Self.width] == counter {
             return .repeated(self.fate(at: place))
         }
@@ -118,6 +121,7 @@ package struct FateWindow: Sendable {
             self.words[Self.headPlace] = Int64((head + 1) % OutcomeWindow.limit)
         }
         self.words[Self.expiryPlace] = (now + OutcomeWindow.lifetime).milliseconds
+        self.words[Self.highestPlace] = max(self.words[Self.highestPlace], fate.counter)
     }
 
     private func fate(at place: Int) -> Fate {
@@ -155,7 +159,7 @@ extension FateWindow: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let numbers = try values.decode([Int64].self, forKey: .fates)
         let floor = try values.decodeIfPresent(Int64.self, forKey: .floor) ?? .min
-        self.words = [floor, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0]
+        self.words = [floor, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, floor]
         guard numbers.count <= OutcomeWindow.limit * Self.rowWidth else {
             throw DecodingError.dataCorruptedError(forKey: .fates, in: values, debugDescription: "too many fates")
         }
@@ -165,6 +169,7 @@ extension FateWindow: Codable {
             }
             self.words += numbers[start..<(start + 3)]
             self.words.append(numbers[start + 3] &+ numbers[start + 4] &* Self.refusals)
+            self.words[Self.highestPlace] = max(self.words[Self.highestPlace], numbers[start])
         }
     }
 

@@ -64,6 +64,8 @@
         @usableFromInline var row: Row?
         /// Whether there is a row: looking at the row itself would copy it.
         @usableFromInline var isTaken = false
+        /// When the row is due: asking the row itself, before each change, would copy what it holds.
+        @usableFromInline var due: Timestamp?
         /// What the open batch did with it.
         @usableFromInline var change = Change.none
 
@@ -120,13 +122,12 @@
                 guard let newValue else { return }
                 let place = self.makeSlot(key, hash)
                 self.remember(place)
-                self.replace(place, by: newValue, due: nil)
+                self.replace(place, by: newValue)
                 return
             }
-            let old = self.slots[place].row
-            guard old != newValue else { return }
+            guard self.slots[place].row != newValue else { return }
             self.remember(place)
-            self.replace(place, by: newValue, due: old?.due)
+            self.replace(place, by: newValue)
         }
     }
 
@@ -155,8 +156,8 @@
     @inlinable package mutating func update<R>(at place: Int, _ body: (inout Row) -> R) -> R? {
         guard self.slots[place].isTaken else { return nil }
         self.remember(place)
-        guard let (result, oldDue, newDue) = self.slots[place].row?.change(body) else { return nil }
-        if let newDue, newDue != oldDue { self.dueTimes.push(newDue, self.slots[place].key) }
+        guard let (result, due) = self.slots[place].row?.change(body) else { return nil }
+        self.note(place, due)
         return result
     }
 
@@ -183,7 +184,7 @@
     /// Puts back every row that the open batch replaced.
     @inlinable package mutating func rollback() {
         for place in self.changedSlots {
-            self.replace(place, by: self.replaced(place), due: nil)
+            self.replace(place, by: self.replaced(place))
             self.slots[place].change = .none
             if !self.slots[place].isTaken { self.freeSlot(place) }
         }
@@ -197,7 +198,7 @@
         let known = self.slot(of: key, hash)
         if row == nil, known == nil { return }
         let place = known ?? self.makeSlot(key, hash)
-        self.replace(place, by: row, due: nil)
+        self.replace(place, by: row)
         if row == nil { self.freeSlot(place) }
     }
 
@@ -261,36 +262,40 @@
         self.keptCount = 0
     }
 
-    /// Puts a row into a slot, and its due time into the queue when it is not `due`, which stands there already.
-    @inlinable mutating func replace(_ place: Int, by row: Row?, due: Timestamp?) {
+    @inlinable mutating func replace(_ place: Int, by row: Row?) {
         let isTaken = row != nil
         self.count += (isTaken ? 1 : 0) - (self.slots[place].isTaken ? 1 : 0)
         self.slots[place].row = row
         self.slots[place].isTaken = isTaken
-        if let newDue = row?.due, newDue != due { self.dueTimes.push(newDue, self.slots[place].key) }
+        self.note(place, row?.due)
     }
 
     // MARK: - Due times
 
     @inlinable func isDue(_ entry: DueQueue<Key>.Entry) -> Bool {
         guard let place = self.slot(of: entry.key, entry.key.hashValue) else { return false }
-        return self.slots[place].row?.due == entry.time
+        return self.slots[place].due == entry.time
+    }
+
+    /// Takes in when the row in a slot is due now; the queue has it already unless that has changed.
+    @inlinable mutating func note(_ place: Int, _ due: Timestamp?) {
+        guard self.slots[place].due != due else { return }
+        self.slots[place].due = due
+        if let due { self.dueTimes.push(due, self.slots[place].key) }
     }
 
     @inlinable mutating func rebuildDueTimes() {
         self.dueTimes = DueQueue()
         for slot in self.slots {
-            if let due = slot.row?.due { self.dueTimes.push(due, slot.key) }
+            if let due = slot.due { self.dueTimes.push(due, slot.key) }
         }
     }
 }
 
 extension JournalRow {
-    /// Changes the row where it stands, and reads its due time before and after: taking it out to look would copy it.
-    @inlinable mutating func change<R>(_ body: (inout Self) -> R) -> (result: R, oldDue: Timestamp?, newDue: Timestamp?)
-    {
-        let oldDue = self.due
+    /// Changes the row where it stands, and tells when it is due then: taking it out to look would copy it.
+    @inlinable mutating func change<R>(_ body: (inout Self) -> R) -> (result: R, due: Timestamp?) {
         let result = body(&self)
-        return (result, oldDue, self.due)
+        return (result, self.due)
     }
 }

@@ -8,22 +8,39 @@ package enum CallerRole: String, Hashable, Sendable, Codable {
 }
 
 /// How a user is shown to others (reference 1, LiveUserInfo).
+///
+/// Shared, for it goes with every message and stands in most rows.
 package struct UserInfo: Hashable, Sendable, Codable {
-    package var userID: UserID
-    package var userName: String
-    package var avatarURL: String
+    private struct Parts: Hashable, Sendable, Codable {
+        var userID: UserID
+        var userName: String
+        var avatarURL: String
+    }
+
+    private var parts: Shared<Parts>
 
     package init(userID: UserID, userName: String = "", avatarURL: String = "") {
-        self.userID = userID
-        self.userName = userName
-        self.avatarURL = avatarURL
+        self.parts = Shared(Parts(userID: userID, userName: userName, avatarURL: avatarURL))
+    }
+
+    package init(from decoder: any Decoder) throws { self.parts = try Shared(from: decoder) }
+    package func encode(to encoder: any Encoder) throws { try self.parts.encode(to: encoder) }
+
+    package var userID: UserID { self.parts.value.userID }
+    package var userName: String {
+        get { self.parts.value.userName }
+        set { self.parts.value.userName = newValue }
+    }
+    package var avatarURL: String {
+        get { self.parts.value.avatarURL }
+        set { self.parts.value.avatarURL = newValue }
     }
 }
 
 /// Who asks, and where the answer goes.
 ///
 /// Made by a gateway from a checked token; travels through every machine that a call passes, so that the last one can
-/// answer. In a box, for it is passed on far more often than it is made.
+/// answer. Shared, for it is passed on far more often than it is made.
 package struct Caller: Hashable, Sendable, Codable {
     private struct Parts: Hashable, Sendable, Codable {
         var user: UserInfo
@@ -33,13 +50,13 @@ package struct Caller: Hashable, Sendable, Codable {
         var ticket: Ticket?
     }
 
-    private var parts: Boxed<Parts>
+    private var parts: Shared<Parts>
 
     package init(user: UserInfo, role: CallerRole, request: RequestID, replyTo: GatewayID, ticket: Ticket? = nil) {
-        self.parts = Boxed(Parts(user: user, role: role, request: request, replyTo: replyTo, ticket: ticket))
+        self.parts = Shared(Parts(user: user, role: role, request: request, replyTo: replyTo, ticket: ticket))
     }
 
-    package init(from decoder: any Decoder) throws { self.parts = try Boxed(from: decoder) }
+    package init(from decoder: any Decoder) throws { self.parts = try Shared(from: decoder) }
     package func encode(to encoder: any Encoder) throws { try self.parts.encode(to: encoder) }
 
     package var user: UserInfo {

@@ -29,10 +29,10 @@ package enum ScoreOperation: Int, Hashable, Sendable, Codable {
     case overwrite = 2
 }
 
-/// The connection machine's commands.
+/// The connection machine's commands; what is large stands apart, so that frequent ones move as little as they need.
 package enum ConnectionCommand: Hashable, Sendable, Codable {
     case opened(live: LiveID, owner: UserInfo, isVoice: Bool)
-    case ended(live: LiveID, ending: Ending)
+    indirect case ended(live: LiveID, ending: Ending)
     /// Presence: the user's last session in the live is gone; matters when it is the owner.
     case userGone(live: LiveID, user: UserID)
     /// Presence: the user's first session entered the live; matters when it is the owner.

@@ -2,14 +2,14 @@
 package import CoreKit
 
 /// What gives way to what in a feed, highest first (I9).
-package enum FeedClass: Int, Hashable, Comparable, Sendable, Codable, CaseIterable {
+@usableFromInline package enum FeedClass: Int, Hashable, Comparable, Sendable, Codable, CaseIterable {
     case control = 0
     case gift = 1
     case barrage = 2
     case tip = 3
     case counter = 4
 
-    package static func < (a: FeedClass, b: FeedClass) -> Bool { a.rawValue < b.rawValue }
+    @inlinable package static func < (a: FeedClass, b: FeedClass) -> Bool { a.rawValue < b.rawValue }
     /// The class as metrics and docs name it.
     package var name: String {
         switch self {
@@ -22,7 +22,7 @@ package enum FeedClass: Int, Hashable, Comparable, Sendable, Codable, CaseIterab
     }
 }
 
-/// What one item of a feed says.
+/// What one item of a feed says; what is large stands apart, so that messages are quick to pass on.
 package enum FeedContent: Hashable, Sendable, Codable {
     case text(sender: UserInfo, text: String, extensionInfo: [String: String]?)
     case custom(sender: UserInfo, businessID: String, data: String)
@@ -47,11 +47,11 @@ package enum FeedContent: Hashable, Sendable, Codable {
     /// Who speaks, loudest first; who is not named is silent (reference 7, speakingUsers).
     case speaking(users: [Speaker])
     /// The live's figures so far (reference 11.3).
-    case summary(statistics: LiveStatistics)
+    indirect case summary(statistics: LiveStatistics)
     /// From here on tips are incomplete, or complete again: the feed is, or is no longer, too full for them.
     case tips(isDegraded: Bool)
     /// The feed's last item.
-    case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)
+    indirect case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)
 
     /// Whether the item is its feed's last.
     package var isEnd: Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A name made of text, a type of its own so that no two kinds are mixed up.
+@usableFromInline
 package protocol TextID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The name as it is written.
     var text: String { get }
@@ -9,22 +10,23 @@ package protocol TextID: Hashable, Comparable, Sendable, Codable, CustomStringCo
 }
 
 extension TextID {
-    package init(stringLiteral text: String) { self.init(text) }
-    package var description: String { self.text }
-    package static func < (a: Self, b: Self) -> Bool { a.text < b.text }
-    package init(from decoder: any Decoder) throws {
+    @inlinable package init(stringLiteral text: String) { self.init(text) }
+    @inlinable package var description: String { self.text }
+    @inlinable package static func == (a: Self, b: Self) -> Bool { a.text == b.text }
+    @inlinable package static func < (a: Self, b: Self) -> Bool { a.text < b.text }
+    @usableFromInline package init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
-    package func encode(to encoder: any Encoder) throws {
+    @usableFromInline package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(self.text)
     }
 }
 
 /// A tenant, inside which every other id lives.
-package struct AppID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct AppID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
     /// An app's name from outside: 1 to 32 letters, digits, hyphens or underscores.
     package init?(checking text: String) {
         guard TextRule.isWord(text, maxBytes: 32) else { return nil }
@@ -33,9 +35,9 @@ package struct AppID: TextID {
 }
 
 /// A live room's name, case sensitive (reference 1).
-package struct LiveID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct LiveID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
     /// A live's name from outside: printable ASCII without blanks and `/`, 1 to 48 bytes (reference 3.2 and 20).
     package init?(checking text: String) {
         guard TextRule.isPrintable(text, maxBytes: 48) else { return nil }
@@ -44,9 +46,9 @@ package struct LiveID: TextID {
 }
 
 /// A user of an app.
-package struct UserID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct UserID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
     /// A user's name from outside: letters, digits, hyphen, underscore, 1 to 32 bytes (reference 2).
     package init?(checking text: String) {
         guard TextRule.isWord(text, maxBytes: 32) else { return nil }
@@ -55,9 +57,9 @@ package struct UserID: TextID {
 }
 
 /// One login of one device: outlives its connections, for a client that reconnects names it again.
-package struct SessionID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct SessionID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
     /// A session's name from outside: 1 to 40 letters, digits, hyphens or underscores.
     package init?(checking text: String) {
         guard TextRule.isWord(text, maxBytes: 40) else { return nil }
@@ -66,27 +68,27 @@ package struct SessionID: TextID {
 }
 
 /// One gateway process; replies are addressed to it.
-package struct GatewayID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct GatewayID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
 }
 
 /// A co-host connection between lives.
-package struct ConnectionID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct ConnectionID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
 }
 
 /// A battle between connected lives.
-package struct BattleID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct BattleID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
 }
 
 /// A gift of an app's catalogue.
-package struct GiftID: TextID {
-    package let text: String
-    package init(_ text: String) { self.text = text }
+@usableFromInline package struct GiftID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
     /// A gift's name from outside: 1 to 32 letters, digits, hyphens or underscores.
     package init?(checking text: String) {
         guard TextRule.isWord(text, maxBytes: 32) else { return nil }
@@ -95,11 +97,11 @@ package struct GiftID: TextID {
 }
 
 /// A live within its app: the key of most topics.
-package struct LiveKey: Hashable, Comparable, Sendable, Codable {
-    package var app: AppID
-    package var live: LiveID
+@usableFromInline package struct LiveKey: Hashable, Comparable, Sendable, Codable {
+    @usableFromInline package var app: AppID
+    @usableFromInline package var live: LiveID
 
-    package init(_ app: AppID, _ live: LiveID) {
+    @inlinable package init(_ app: AppID, _ live: LiveID) {
         self.app = app
         self.live = live
     }
@@ -110,17 +112,17 @@ package struct LiveKey: Hashable, Comparable, Sendable, Codable {
         guard let slash = text.firstIndex(of: "/") else { return nil }
         self.init(AppID(String(text[..<slash])), LiveID(String(text[text.index(after: slash)...])))
     }
-    package static func < (a: LiveKey, b: LiveKey) -> Bool {
+    @inlinable package static func < (a: LiveKey, b: LiveKey) -> Bool {
         a.app != b.app ? a.app < b.app : a.live < b.live
     }
 }
 
 /// A user within its app.
-package struct UserKey: Hashable, Comparable, Sendable, Codable {
-    package var app: AppID
-    package var user: UserID
+@usableFromInline package struct UserKey: Hashable, Comparable, Sendable, Codable {
+    @usableFromInline package var app: AppID
+    @usableFromInline package var user: UserID
 
-    package init(_ app: AppID, _ user: UserID) {
+    @inlinable package init(_ app: AppID, _ user: UserID) {
         self.app = app
         self.user = user
     }
@@ -131,7 +133,7 @@ package struct UserKey: Hashable, Comparable, Sendable, Codable {
         guard let slash = text.firstIndex(of: "/") else { return nil }
         self.init(AppID(String(text[..<slash])), UserID(String(text[text.index(after: slash)...])))
     }
-    package static func < (a: UserKey, b: UserKey) -> Bool {
+    @inlinable package static func < (a: UserKey, b: UserKey) -> Bool {
         a.app != b.app ? a.app < b.app : a.user < b.user
     }
 }
@@ -139,41 +141,41 @@ package struct UserKey: Hashable, Comparable, Sendable, Codable {
 /// What a join gives: the offset of the join in the inbox of presence, so tickets of a live only grow.
 ///
 /// A command stamped with a ticket below the user's floor comes from before a kick and is refused (I6).
-package struct Ticket: Hashable, Comparable, Sendable, Codable {
-    package var offset: Int64
-    package init(_ offset: Int64) { self.offset = offset }
-    package static func < (a: Ticket, b: Ticket) -> Bool { a.offset < b.offset }
-    package init(from decoder: any Decoder) throws {
+@usableFromInline package struct Ticket: Hashable, Comparable, Sendable, Codable {
+    @usableFromInline package var offset: Int64
+    @inlinable package init(_ offset: Int64) { self.offset = offset }
+    @inlinable package static func < (a: Ticket, b: Ticket) -> Bool { a.offset < b.offset }
+    @usableFromInline package init(from decoder: any Decoder) throws {
         self.offset = try decoder.singleValueContainer().decode(Int64.self)
     }
-    package func encode(to encoder: any Encoder) throws {
+    @usableFromInline package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(self.offset)
     }
 }
 
 /// Which request this is, however often it is sent: the session and a counter that grows with each call (I15).
-package struct RequestID: Hashable, Sendable, Codable {
-    package var session: SessionID
-    package var counter: Int64
+@usableFromInline package struct RequestID: Hashable, Sendable, Codable {
+    @usableFromInline package var session: SessionID
+    @usableFromInline package var counter: Int64
 
-    package init(session: SessionID, counter: Int64) {
+    @inlinable package init(session: SessionID, counter: Int64) {
         self.session = session
         self.counter = counter
     }
 }
 
 /// A place in a live's feed: which incarnation of the live, and the item's number in it, from 1 without holes (I7).
-package struct FeedPosition: Hashable, Comparable, Sendable, Codable {
+@usableFromInline package struct FeedPosition: Hashable, Comparable, Sendable, Codable {
     /// Fixed when the live is created: the offset of its creation in the directory's inbox.
-    package var epoch: Int64
-    package var number: Int64
+    @usableFromInline package var epoch: Int64
+    @usableFromInline package var number: Int64
 
-    package init(epoch: Int64, number: Int64) {
+    @inlinable package init(epoch: Int64, number: Int64) {
         self.epoch = epoch
         self.number = number
     }
-    package static func < (a: FeedPosition, b: FeedPosition) -> Bool {
+    @inlinable package static func < (a: FeedPosition, b: FeedPosition) -> Bool {
         a.epoch != b.epoch ? a.epoch < b.epoch : a.number < b.number
     }
 }

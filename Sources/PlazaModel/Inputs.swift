@@ -109,12 +109,12 @@ package struct Beat: Hashable, Sendable, Codable {
     }
 }
 
-/// Presence's commands.
+/// Presence's commands; what is large stands apart, so that frequent ones move as little as they need.
 package enum AudienceCommand: Hashable, Sendable, Codable {
     /// The directory opened the live.
     case opened(epoch: Int64, owner: UserInfo)
     /// The live ended, and its seats are empty: everybody is out. Passed on to the fan-out.
-    case ended(epoch: Int64, ending: Ending)
+    indirect case ended(epoch: Int64, ending: Ending)
     case join(caller: Caller)
     case leave(caller: Caller)
     case heartbeats(beats: [Beat])
@@ -159,12 +159,12 @@ package struct BarrageInput: Hashable, Sendable, Codable {
     }
 }
 
-/// The fan-out's commands.
+/// The fan-out's commands; what is large stands apart, so that messages move as little as they need.
 package enum BarrageCommand: Hashable, Sendable, Codable {
     /// The directory opened the live; the feed begins.
     case opened(epoch: Int64, owner: UserID)
     /// The live ended, and everybody is out: `liveEnded` is the feed's last item (I1), and the caller is answered.
-    case ended(ending: Ending)
+    indirect case ended(ending: Ending)
     case sendText(text: String, extensionInfo: [String: String]?, caller: Caller)
     case sendCustom(businessID: String, data: String, caller: Caller)
     /// A gift of the app's catalogue; no receiver: for the live's owner.
@@ -217,10 +217,10 @@ package enum SeatOffer: Hashable, Sendable, Codable {
 ///
 /// A seat index of -1 is any free unlocked seat, the lowest first.
 package enum SeatCommand: Hashable, Sendable, Codable {
-    case opened(epoch: Int64, info: LiveInfo)
-    case infoChanged(info: LiveInfo)
+    indirect case opened(epoch: Int64, info: LiveInfo)
+    indirect case infoChanged(info: LiveInfo)
     /// The live ended, and is in no connection any more. Passed on to presence.
-    case ended(ending: Ending)
+    indirect case ended(ending: Ending)
     case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
     case cancelApplication(caller: Caller)
     case acceptApplication(user: UserID, caller: Caller)

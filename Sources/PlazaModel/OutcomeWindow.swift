@@ -51,18 +51,24 @@ package struct OutcomeWindow: Hashable, Sendable, Codable {
 
     /// Tells whether the call `counter` is new.
     package func verdict(on counter: Int64) -> Verdict {
-        if let known = self.kept.first(where: { $0.counter == counter }) { return .repeated(known.entry) }
+        if let index = self.index(of: counter) { return .repeated(self.kept[index].entry) }
         return counter <= self.floor ? .forgotten : .fresh
     }
 
     /// Keeps what became of the call `counter`; what a second step decided takes the place of `passedOn`.
     package mutating func record(_ counter: Int64, _ entry: Entry, at now: Timestamp) {
-        if let index = self.kept.firstIndex(where: { $0.counter == counter }) {
-            self.kept[index].entry = entry
-        } else {
-            self.kept.append(Kept(counter: counter, entry: entry))
-        }
-        if self.kept.count > Self.limit { self.floor = max(self.floor, self.kept.removeFirst().counter) }
         self.expiresAt = now + Self.lifetime
+        if let index = self.index(of: counter) {
+            self.kept[index].entry = entry
+            return
+        }
+        if self.kept.count == Self.limit { self.floor = max(self.floor, self.kept.removeFirst().counter) }
+        self.kept.append(Kept(counter: counter, entry: entry))
+    }
+
+    /// By index, for an iterator would copy each entry.
+    private func index(of counter: Int64) -> Int? {
+        for index in self.kept.indices where self.kept[index].counter == counter { return index }
+        return nil
     }
 }

@@ -211,12 +211,11 @@ package struct Reply: Hashable, Sendable, Codable {
     package var request: RequestID
     package var outcome: Outcome
     package var seen: Seen?
+}
 
+extension Reply {
     package init(to caller: Caller, app: AppID, _ outcome: Outcome, seen: Seen? = nil) {
-        self.to = caller.replyTo
-        self.app = app
-        self.request = caller.request
-        self.outcome = outcome
-        self.seen = seen
+        // In one step: filled field by field, it would be copied once it is whole.
+        self.init(to: caller.replyTo, app: app, request: caller.request, outcome: outcome, seen: seen)
     }
 }
