@@ -12,12 +12,11 @@ extension ConnectionMachine {
         var wrong: [String] = []
         for key in journal.sortedKeys {
             let found: [String] =
-                switch (key, journal[key]) {
-                case (.live(let id), .live(let live)?): self.check(live, id, journal)
-                case (.request(let inviter, _), .request(let request)?):
-                    self.check(request, inviter.app, journal, now)
-                case (.connection(let app, _), .connection(let view)?): self.check(view, app, journal)
-                case (.battle(let app, _), .battle(let battle)?): self.check(battle, app, journal, now)
+                switch (key.kind, journal[key]) {
+                case (.live, .live(let live)?): self.check(live.value, key.live, journal)
+                case (.request, .request(let request)?): self.check(request, key.app, journal, now)
+                case (.connection, .connection(let view)?): self.check(view, key.app, journal)
+                case (.battle, .battle(let battle)?): self.check(battle, key.app, journal, now)
                 case (.floors, .floors?): []
                 case (.outcomes, .outcomes(let window)?):
                     window.due <= now ? ["I15: outcomes outlived their time"] : []
@@ -29,7 +28,7 @@ extension ConnectionMachine {
     }
 
     private func live(_ id: LiveID, _ app: AppID, _ rows: Journal<ConnectionKey, ConnectionRow>) -> HostedLive? {
-        if case .live(let live)? = rows[.live(LiveKey(app, id))] { live } else { nil }
+        if case .live(let live)? = rows[.live(LiveKey(app, id))] { live.value } else { nil }
     }
 
     private func check(

@@ -37,14 +37,14 @@ package struct ConnectionMachine: Machine {
         _ key: ConnectionKey, in journal: inout Journal<ConnectionKey, ConnectionRow>, at moment: Moment,
         into effects: inout [Effect]
     ) {
-        switch key {
+        switch key.kind {
         case .live, .connection, .floors: break
         case .outcomes: journal[key] = nil
-        case .request(let inviter, let invitee):
-            self.withStep(inviter.app, &journal, moment, &effects) { $0.requestTimedOut(inviter.live, invitee) }
-        case .battle(let app, let id):
-            self.withStep(app, &journal, moment, &effects) { step in
-                step.battleDue(id)
+        case .request:
+            self.withStep(key.app, &journal, moment, &effects) { $0.requestTimedOut(key.live.live, key.invitee) }
+        case .battle:
+            self.withStep(key.app, &journal, moment, &effects) { step in
+                step.battleDue(BattleID(key.name))
                 step.tellSeats()
             }
         }
@@ -59,7 +59,6 @@ package struct ConnectionMachine: Machine {
         swap(&step.journal, &journal)
         swap(&step.effects, &effects)
         body(&step)
-        step.store()
         swap(&step.journal, &journal)
         swap(&step.effects, &effects)
     }

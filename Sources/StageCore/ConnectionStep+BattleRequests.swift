@@ -10,11 +10,11 @@ extension ConnectionStep {
         _ extensionInfo: String, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         let inviter = try self.owned(from, by: caller)
-        guard inviter.connection != nil else {
+        guard inviter.value.connection != nil else {
             throw ReplyError(.noSuchConnection, "connect with other lives first")
         }
         if self.isFighting(from) { throw ReplyError(.inAnotherBattle, "you are in a battle") }
-        if inviter.battleRequest != nil { throw ReplyError(.battlePending, "a battle request is pending") }
+        if inviter.value.battleRequest != nil { throw ReplyError(.battlePending, "a battle request is pending") }
         guard !targets.isEmpty else { throw ReplyError(.badParameter, "name the lives to battle with") }
         guard targets.count <= Limits.coHostTargets else {
             throw ReplyError(.overLimit, "a battle request names at most \(Limits.coHostTargets) lives")
@@ -25,7 +25,7 @@ extension ConnectionStep {
         let expiresAt =
             needResponse ? try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now) : self.moment.now
         try RequestTimeout.check(extraInfo: extensionInfo)
-        var pace = inviter.battlePace
+        var pace = inviter.value.battlePace
         if let wait = pace.count(at: self.moment.now) {
             throw ReplyError(
                 .battleTooFrequent, "a live sends \(Pace.burst) battle requests at once, then one each second",
@@ -70,16 +70,16 @@ extension ConnectionStep {
     private mutating func code(forBattling target: LiveID, from: LiveID) -> LiveCode {
         if target == from { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
-        if invitee.connection == nil || invitee.connection != self.live(from)?.connection {
+        if invitee.value.connection == nil || invitee.value.connection != self.live(from)?.value.connection {
             return .battle(target, .hasLeft, .noSuchConnection)
         }
-        if invitee.battleRequest != nil { return .battle(target, .inAnotherBattle, .battlePending) }
+        if invitee.value.battleRequest != nil { return .battle(target, .inAnotherBattle, .battlePending) }
         return self.isFighting(target)
             ? .battle(target, .inAnotherBattle, .inAnotherBattle) : .battle(target, .sent)
     }
 
     mutating func isFighting(_ id: LiveID) -> Bool {
-        guard let battle = self.battle(self.read(id) { $0.battle }) else { return false }
+        guard let battle = self.battle(self.live(id)?.value.battle) else { return false }
         return battle.isFighting && battle.side(of: id) != nil
     }
 

@@ -75,8 +75,8 @@ extension ConnectionStep {
 
     /// Takes the live out of whatever battle it is in or agreeing on.
     mutating func leaveBattles(_ id: LiveID) {
-        if var asking = self.battle(self.read(id) { $0.battleRequest }) { self.leaveAgreement(id, &asking) }
-        if self.isFighting(id), let battle = self.read(id, { $0.battle }) { self.leaveFight(id, battle) }
+        if var asking = self.battle(self.live(id)?.value.battleRequest) { self.leaveAgreement(id, &asking) }
+        if self.isFighting(id), let battle = self.live(id)?.value.battle { self.leaveFight(id, battle) }
     }
 
     /// The others go on; when all have left, the battle ends.
@@ -144,7 +144,7 @@ extension ConnectionStep {
         guard let live, let row = self.live(live) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
-        guard let battle = self.battle(row.battleRequest ?? row.battle) else {
+        guard let battle = self.battle(row.value.battleRequest ?? row.value.battle) else {
             throw ReplyError(.noBattleInRoom, "the live has no battle")
         }
         return .battleInfo(details: battle.details)

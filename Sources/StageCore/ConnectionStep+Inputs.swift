@@ -8,15 +8,15 @@ extension ConnectionStep {
     /// The live that `caller` acts for.
     ///
     /// - Throws: the refusal, when it does not run, or the caller was put out of it or does not own it.
-    mutating func owned(_ id: LiveID, by caller: Caller) throws(ReplyError) -> HostedLive {
+    mutating func owned(_ id: LiveID, by caller: Caller) throws(ReplyError) -> Boxed<HostedLive> {
         guard let live = self.live(id) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
         if caller.role == .server { return live }
-        if live.hasFloors || caller.ticket == nil, let refusal = self.floors(of: id).refusal(of: caller) {
+        if live.value.hasFloors || caller.ticket == nil, let refusal = self.floors(of: id).refusal(of: caller) {
             throw refusal
         }
-        guard live.owner.userID == caller.userID else {
+        guard live.value.owner.userID == caller.userID else {
             throw ReplyError(.needsOwner, "only the owner of the live may do this")
         }
         return live
@@ -25,11 +25,11 @@ extension ConnectionStep {
     /// The live that `caller` acts for, as its owner or an admin.
     ///
     /// - Throws: the refusal, as `owned` does.
-    mutating func hosted(_ id: LiveID, by caller: Caller) throws(ReplyError) -> HostedLive {
+    mutating func hosted(_ id: LiveID, by caller: Caller) throws(ReplyError) -> Boxed<HostedLive> {
         do throws(ReplyError) {
             return try self.owned(id, by: caller)
         } catch {
-            guard error.code == .needsOwner, let live = self.live(id), live.admins.contains(caller.userID) else {
+            guard error.code == .needsOwner, let live = self.live(id), live.value.admins.contains(caller.userID) else {
                 throw error.code == .needsOwner
                     ? ReplyError(.needsOwnerOrAdmin, "only the owner and admins may do this") : error
             }
@@ -71,17 +71,17 @@ extension ConnectionStep {
         case .opened(let id, let owner, let isVoice): self.opened(id, owner: owner, isVoice: isVoice)
         case .ended(let id, let ending): self.ended(id, ending)
         case .userGone(let id, let user):
-            if self.live(id)?.owner.userID == user { self.withdraw(id) }
+            if self.live(id)?.value.owner.userID == user { self.withdraw(id) }
         // Being gone was leaving: an owner who is back is in no connection, and asks anew.
         case .userBack(let id, let user), .profile(let id, let user): self.renamed(id, user)
         case .rights(let id, let admins): self.update(id) { $0.admins = admins }
         case .seatsChanged(let id, let seats): self.seatsChanged(id, seats)
         case .confirmOwner(let id):
             guard let live = self.live(id) else { return }
-            let isIdle = live.connection == nil && live.outgoing.isEmpty && live.incoming == nil
+            let isIdle = live.value.connection == nil && live.value.outgoing.isEmpty && live.value.incoming == nil
             if isIdle { return }
             self.effects.append(
-                .audience(AudienceInput(LiveKey(self.app, id), .confirm(user: live.owner.userID))))
+                .audience(AudienceInput(LiveKey(self.app, id), .confirm(user: live.value.owner.userID))))
         case .floor(let id, let user, let ticket):
             guard self.live(id) != nil else { return }
             self.update(id) { $0.hasFloors = true }

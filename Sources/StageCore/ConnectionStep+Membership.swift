@@ -7,11 +7,11 @@ extension ConnectionStep {
     mutating func opened(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
         if let last = self.live(id) {
             // An opening that is told again is not a new one.
-            if last.owner.userID == owner.userID, last.isVoice == isVoice { return }
+            if last.value.owner.userID == owner.userID, last.value.isVoice == isVoice { return }
             self.withdraw(id)
             self.tellSeats()
         }
-        let revision = Revision.next(after: self.live(id)?.revision ?? 0, at: self.moment)
+        let revision = Revision.next(after: self.live(id)?.value.revision ?? 0, at: self.moment)
         self.set(id, HostedLive(owner: owner, isVoice: isVoice, revision: revision))
         self.journal[.floors(LiveKey(self.app, id))] = nil
     }
@@ -33,17 +33,17 @@ extension ConnectionStep {
     /// To those whom it asked it has cancelled, to the one who asked it has declined.
     mutating func withdraw(_ id: LiveID) {
         guard let live = self.live(id) else { return }
-        if live.connection != nil { self.disconnect(id) }
-        for invitee in live.outgoing where self.endRequest(id, invitee) != nil {
+        if live.value.connection != nil { self.disconnect(id) }
+        for invitee in live.value.outgoing where self.endRequest(id, invitee) != nil {
             self.notify(invitee, .coHostRequestCancelled(inviter: self.member(id), invitee: invitee))
         }
-        if let inviter = live.incoming, self.endRequest(inviter, id) != nil {
+        if let inviter = live.value.incoming, self.endRequest(inviter, id) != nil {
             self.notify(inviter, .coHostRequestRejected(invitee: self.member(id)))
         }
     }
 
     mutating func exit(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
-        guard try self.owned(id, by: caller).connection != nil else {
+        guard try self.owned(id, by: caller).value.connection != nil else {
             throw ReplyError(.noSuchConnection, "the live is in no connection")
         }
         self.disconnect(id)

@@ -8,10 +8,10 @@ extension ConnectionStep {
     mutating func view(for id: LiveID) -> ConnectionView? {
         guard var view = self.connection(self.connection(of: id)) else { return nil }
         for index in view.members.indices where view.members[index].live != id {
-            guard let seats = self.read(view.members[index].live, { $0.seats }), !seats.isEmpty else { continue }
+            guard let seats = self.live(view.members[index].live)?.value.seats, !seats.isEmpty else { continue }
             view.members[index].seats = seats
         }
-        view.mutedLives = self.read(id) { $0.muted } ?? []
+        view.mutedLives = self.live(id)?.value.muted ?? []
         return view
     }
 
@@ -21,28 +21,32 @@ extension ConnectionStep {
     mutating func seatsChanged(_ id: LiveID, _ seats: [Seat]) {
         guard let live = self.live(id) else { return }
         let occupied = seats.filter { $0.occupant != nil }
-        let isCrowded = live.isVoice && occupied.count > Limits.voiceCoHostSeats
-        if live.isCrowded != isCrowded { self.update(id) { $0.isCrowded = isCrowded } }
-        guard let connection = self.connection(live.connection) else { return }
+        let isCrowded = live.value.isVoice && occupied.count > Limits.voiceCoHostSeats
+        if live.value.isCrowded != isCrowded { self.update(id) { $0.isCrowded = isCrowded } }
+        guard let connection = self.connection(live.value.connection) else { return }
         let shown =
-            live.isVoice ? Array(seats.prefix(Limits.voiceCoHostSeats)) : Array(occupied.prefix(Limits.seatCount))
-        if live.seats == shown { return }
+            live.value.isVoice ? Array(seats.prefix(Limits.voiceCoHostSeats)) : Array(occupied.prefix(Limits.seatCount))
+        if live.value.seats == shown { return }
         self.update(id) { $0.seats = shown }
         for member in connection.members where member.live != id { self.touch(member.live) }
     }
 
     /// Takes in how a user is called now: of a live's owner, for all members of the connection and the battle to see.
     mutating func renamed(_ id: LiveID, _ owner: UserInfo) {
-        guard let live = self.live(id), live.owner.userID == owner.userID, live.owner != owner else { return }
+        guard let live = self.live(id), live.value.owner.userID == owner.userID, live.value.owner != owner else {
+            return
+        }
         self.update(id) { $0.owner = owner }
-        if var view = self.connection(live.connection),
+        if var view = self.connection(live.value.connection),
             let index = view.members.firstIndex(where: { $0.live == id })
         {
             view.members[index].host = owner
             self.set(view.id, view)
             for member in view.members { self.touch(member.live) }
         }
-        if var battle = self.battle(live.battle), let index = battle.view?.sides.firstIndex(where: { $0.live == id }) {
+        if var battle = self.battle(live.value.battle),
+            let index = battle.view?.sides.firstIndex(where: { $0.live == id })
+        {
             battle.view?.sides[index].host = owner
             self.set(battle.id, battle)
             for viewer in self.lives(showing: battle) { self.touch(viewer) }
@@ -54,10 +58,11 @@ extension ConnectionStep {
         _ id: LiveID, _ other: LiveID, _ isMuted: Bool, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         let live = try self.hosted(id, by: caller)
-        guard let connection = live.connection, other != id, self.live(other)?.connection == connection else {
+        guard let connection = live.value.connection, other != id, self.live(other)?.value.connection == connection
+        else {
             throw ReplyError(.noSuchConnection, "the live to mute is not connected with this one")
         }
-        if live.muted.contains(other) == isMuted { return .done }
+        if live.value.muted.contains(other) == isMuted { return .done }
         self.update(id) {
             if isMuted { $0.muted.append(other) } else { $0.muted.removeAll { $0 == other } }
         }
@@ -67,7 +72,7 @@ extension ConnectionStep {
 
     /// A member that has left is muted no more.
     mutating func forgetMute(of other: LiveID, by id: LiveID) {
-        guard self.read(id, { $0.muted })?.contains(other) == true else { return }
+        guard self.live(id)?.value.muted.contains(other) == true else { return }
         self.update(id) { $0.muted.removeAll { $0 == other } }
     }
 }

@@ -12,11 +12,11 @@ extension ConnectionStep {
         guard (1...Limits.coHostTargets).contains(targets.count) else {
             throw ReplyError(.badParameter, "a request names 1 to \(Limits.coHostTargets) lives")
         }
-        let template = try CoHostTemplate.resolve(layoutTemplate, isVoice: inviter.isVoice)
+        let template = try CoHostTemplate.resolve(layoutTemplate, isVoice: inviter.value.isVoice)
         let expiresAt = try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now)
         try RequestTimeout.check(extraInfo: extensionInfo)
-        if inviter.isCrowded { throw Self.crowded("your live") }
-        var pace = inviter.coHostPace
+        if inviter.value.isCrowded { throw Self.crowded("your live") }
+        var pace = inviter.value.coHostPace
         if let wait = pace.count(at: self.moment.now) {
             throw ReplyError(
                 .connectionTooFrequent, "a live sends \(Pace.burst) co-host requests at once, then one each second",
@@ -43,18 +43,18 @@ extension ConnectionStep {
     private mutating func code(forAsking target: LiveID, from: LiveID, template: Int) -> LiveCode {
         guard target != from, let inviter = self.live(from) else { return .coHost(target, .unknown, .badParameter) }
         guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
-        if invitee.isVoice != inviter.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
-        if let connection = invitee.connection, connection == inviter.connection {
+        if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
+        if let connection = invitee.value.connection, connection == inviter.value.connection {
             return .coHost(target, .alreadyInvited, .alreadyConnected)
         }
-        if invitee.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }
-        if invitee.connection != nil { return .coHost(target, .connectedElsewhere, .connectedElsewhere) }
-        let joined = self.connection(inviter.connection)
+        if invitee.value.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }
+        if invitee.value.connection != nil { return .coHost(target, .connectedElsewhere, .connectedElsewhere) }
+        let joined = self.connection(inviter.value.connection)
         let isFull = (joined?.members.count ?? 1) >= CoHostTemplate.capacity(of: joined?.templateID ?? template)
-        if isFull || inviter.outgoing.count >= Limits.coHostTargets {
+        if isFull || inviter.value.outgoing.count >= Limits.coHostTargets {
             return .coHost(target, .full, .connectionLimit)
         }
-        return invitee.isCrowded ? .coHost(target, .full, .overLimit) : .coHost(target, .sent)
+        return invitee.value.isCrowded ? .coHost(target, .full, .overLimit) : .coHost(target, .sent)
     }
 
     /// In voice connections the first six seats of each live take part (reference 7).
@@ -67,7 +67,7 @@ extension ConnectionStep {
         from: LiveID, to targets: [LiveID], _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         let inviter = try self.owned(from, by: caller)
-        guard targets.contains(where: inviter.outgoing.contains) else {
+        guard targets.contains(where: inviter.value.outgoing.contains) else {
             throw ReplyError(.noSuchConnection, "none of these lives has an open request of yours")
         }
         for target in targets where self.endRequest(from, target) != nil {
@@ -81,21 +81,21 @@ extension ConnectionStep {
     ) throws(ReplyError) -> CallResult {
         let invitee = try self.owned(id, by: caller)
         guard let request = self.request(inviterID, id), let inviter = self.live(inviterID) else {
-            if let connection = invitee.connection, self.live(inviterID)?.connection == connection {
+            if let connection = invitee.value.connection, self.live(inviterID)?.value.connection == connection {
                 throw ReplyError(.alreadyConnected, "the lives are connected")
             }
             throw ReplyError(.noSuchConnection, "the live has no open request to you")
         }
-        guard invitee.connection == nil else {
+        guard invitee.value.connection == nil else {
             throw ReplyError(.connectedElsewhere, "you are connected with others")
         }
-        let joined = self.connection(inviter.connection)
+        let joined = self.connection(inviter.value.connection)
         let capacity = CoHostTemplate.capacity(of: joined?.templateID ?? request.templateID)
         if (joined?.members.count ?? 1) >= capacity {
             throw ReplyError(.connectionLimit, "the connection is full: its layout takes \(capacity) lives")
         }
-        if invitee.isCrowded { throw Self.crowded("your live") }
-        if inviter.isCrowded { throw Self.crowded("the live that asks") }
+        if invitee.value.isCrowded { throw Self.crowded("your live") }
+        if inviter.value.isCrowded { throw Self.crowded("the live that asks") }
         self.endRequest(inviterID, id)
         self.connect(id, to: inviterID, templateID: request.templateID)
         self.notify(inviterID, .coHostRequestAccepted(invitee: self.member(id)))

@@ -11,15 +11,20 @@ struct ConnectionStep {
     private let policies: Policies
     var journal = Journal<ConnectionKey, ConnectionRow>()
     var effects: [Effect] = []
-    private var lives = Shelf<LiveID, HostedLive>()
-    private var connections = Shelf<ConnectionID, ConnectionView>()
-    private var battles = Shelf<BattleID, Battle>()
+    /// Where lives, connections and battles stand in the journal: a step comes back to few of them often.
+    private var places: [Place] = []
     /// Lives whose seat machine is to be told, in the order in which they were first touched.
     private var touched: [Touched] = []
     /// Battles that ended in this step.
     var endedHere: [BattleID] = []
     /// Results of such battles for lives that leave the connection in the same step: viewers see them once more.
     private var results: [(live: LiveID, battle: BattleView)] = []
+
+    private struct Place {
+        let kind: ConnectionKey.Kind
+        let name: String
+        let place: Int
+    }
 
     private struct Touched {
         let live: LiveID
@@ -30,104 +35,71 @@ struct ConnectionStep {
         self.app = app
         self.moment = moment
         self.policies = policies
+        self.places.reserveCapacity(4)
     }
 
     var policy: AppPolicy { self.policies[self.app] }
 
     // MARK: - Rows
 
-    mutating func live(_ id: LiveID) -> HostedLive? {
-        let place = self.place(of: id)
-        return self.lives[place]
+    /// The live as it stands; nil: there is none.
+    mutating func live(_ id: LiveID) -> Boxed<HostedLive>? {
+        if case .live(let live)? = self.row(.live, id.text) { live } else { nil }
     }
 
-    /// One field of a live, without a copy of the rest; nil: there is no such live, or the field is nil.
-    mutating func read<Field>(_ id: LiveID, _ body: (borrowing HostedLive) -> Field?) -> Field? {
-        let place = self.place(of: id)
-        return self.lives.read(place, body) ?? nil
-    }
-
-    mutating func connection(of id: LiveID) -> ConnectionID? { self.read(id) { $0.connection } }
-
-    private mutating func place(of id: LiveID) -> Int {
-        if let place = self.lives.place(of: id) { return place }
-        if case .live(let live)? = self.journal[.live(LiveKey(self.app, id))] { return self.lives.add(id, live) }
-        return self.lives.add(id, nil)
-    }
-
-    mutating func update(_ id: LiveID, _ change: (inout HostedLive) -> Void) {
-        let place = self.place(of: id)
-        self.lives.update(place, change)
+    /// Changes the live in place, if there is one.
+    ///
+    /// - Returns: what `change` returns, or nil when there is no such live.
+    @discardableResult
+    mutating func update<R>(_ id: LiveID, _ change: (inout HostedLive) -> R) -> R? {
+        guard let place = self.place(.live, id.text) else { return nil }
+        return self.journal.update(at: place) { row in row.changeLive(change) } ?? nil
     }
 
     /// Begins, or with nil removes, the live.
     mutating func set(_ id: LiveID, _ live: HostedLive?) {
-        let place = self.place(of: id)
-        self.lives[place] = live
+        self.set(.live, id.text, live.map { .live(live: Boxed($0)) })
     }
 
+    mutating func connection(of id: LiveID) -> ConnectionID? { self.live(id)?.value.connection }
+
     mutating func connection(_ id: ConnectionID?) -> ConnectionView? {
-        guard let id else { return nil }
-        let place = self.place(of: id)
-        return self.connections[place]
+        if let id, case .connection(let view)? = self.row(.connection, id.text) { view } else { nil }
     }
 
     /// Begins, changes, or with nil removes, the connection.
     mutating func set(_ id: ConnectionID, _ view: ConnectionView?) {
-        let place = self.place(of: id)
-        self.connections[place] = view
-    }
-
-    private mutating func place(of id: ConnectionID) -> Int {
-        if let place = self.connections.place(of: id) { return place }
-        if case .connection(let view)? = self.journal[.connection(self.app, id)] {
-            return self.connections.add(id, view)
-        }
-        return self.connections.add(id, nil)
+        self.set(.connection, id.text, view.map { .connection(connection: $0) })
     }
 
     mutating func battle(_ id: BattleID?) -> Battle? {
-        guard let id else { return nil }
-        let place = self.place(of: id)
-        return self.battles[place]
+        if let id, case .battle(let battle)? = self.row(.battle, id.text) { battle } else { nil }
     }
 
     /// Begins, changes, or with nil removes, the battle.
     mutating func set(_ id: BattleID, _ battle: Battle?) {
-        let place = self.place(of: id)
-        self.battles[place] = battle
+        self.set(.battle, id.text, battle.map { .battle(battle: $0) })
     }
 
-    private mutating func place(of id: BattleID) -> Int {
-        if let place = self.battles.place(of: id) { return place }
-        if case .battle(let battle)? = self.journal[.battle(self.app, id)] { return self.battles.add(id, battle) }
-        return self.battles.add(id, nil)
+    private mutating func row(_ kind: ConnectionKey.Kind, _ name: String) -> ConnectionRow? {
+        guard let place = self.place(kind, name) else { return nil }
+        return self.journal.row(at: place)
     }
 
-    /// Writes what has changed; the last thing that a step does.
-    mutating func store() {
-        let app = self.app
-        self.lives.empty { id, live in
-            Self.put(live.map { .live(live: $0) }, .live(LiveKey(app, id)), in: &self.journal)
+    /// Where a row stands, if it is there or was when the step came to it.
+    private mutating func place(_ kind: ConnectionKey.Kind, _ name: String) -> Int? {
+        for index in self.places.indices where self.places[index].kind == kind && self.places[index].name == name {
+            return self.places[index].place
         }
-        self.connections.empty { id, view in
-            Self.put(view.map { .connection(connection: $0) }, .connection(app, id), in: &self.journal)
-        }
-        self.battles.empty { id, battle in
-            Self.put(battle.map { .battle(battle: $0) }, .battle(app, id), in: &self.journal)
-        }
+        guard let place = self.journal.place(of: ConnectionKey(kind, self.app, name)) else { return nil }
+        self.places.append(Place(kind: kind, name: name, place: place))
+        return place
     }
 
     /// Writes a row that most likely differs from what is there.
-    private static func put(
-        _ row: ConnectionRow?, _ key: ConnectionKey, in journal: inout Journal<ConnectionKey, ConnectionRow>
-    ) {
-        if let row {
-            let known: Void? = journal.update(key) { $0 = row }
-            if known == nil { journal[key] = row }
-        } else {
-            journal[key] = nil
-        }
+    private mutating func set(_ kind: ConnectionKey.Kind, _ name: String, _ row: ConnectionRow?) {
+        if let row, let place = self.place(kind, name), self.journal.update(at: place, { $0 = row }) != nil { return }
+        self.journal[ConnectionKey(kind, self.app, name)] = row
     }
 
     func floors(of id: LiveID) -> Floors {
@@ -139,7 +111,7 @@ struct ConnectionStep {
         let connection = self.connection(of: id)
         if let member = self.connection(connection)?.members.first(where: { $0.live == id }) { return member }
         return ConnectionMember(
-            live: id, host: self.read(id) { $0.owner } ?? UserInfo(userID: ""), joinedAt: self.moment.now)
+            live: id, host: self.live(id)?.value.owner ?? UserInfo(userID: ""), joinedAt: self.moment.now)
     }
 
     // MARK: - What is told
@@ -155,7 +127,7 @@ struct ConnectionStep {
 
     /// The live shows no battle any more; the last to do so removes it.
     mutating func hideBattle(of id: LiveID) {
-        let shown = self.read(id) { $0.battle }
+        let shown = self.live(id)?.value.battle
         guard let battle = self.battle(shown), let view = battle.view else { return }
         if self.endedHere.contains(battle.id) { self.results.append((id, view)) }
         self.update(id) { $0.battle = nil }
@@ -164,7 +136,7 @@ struct ConnectionStep {
 
     /// The lives that show the battle: its sides, but those that have gone on to another battle or connection.
     mutating func lives(showing battle: Battle) -> [LiveID] {
-        (battle.view?.sides ?? []).map(\.live).filter { live in self.read(live) { $0.battle } == battle.id }
+        (battle.view?.sides ?? []).map(\.live).filter { live in self.live(live)?.value.battle == battle.id }
     }
 
     /// Tells each touched live's seat machine its connection and battle, with what led to it; once a step.
@@ -172,13 +144,12 @@ struct ConnectionStep {
         let moment = self.moment
         for touched in self.touched {
             let id = touched.live
-            var revision: Int64?
-            self.update(id) {
-                $0.revision = Revision.next(after: $0.revision, at: moment)
-                revision = $0.revision
+            let revision = self.update(id) { live in
+                live.revision = Revision.next(after: live.revision, at: moment)
+                return live.revision
             }
             guard let revision else { continue }
-            let shown = self.read(id) { $0.battle }
+            let shown = self.live(id)?.value.battle
             let battle = self.battle(shown)?.view ?? self.results.first { $0.live == id }?.battle
             let command = SeatCommand.connection(
                 view: self.view(for: id), battle: battle, revision: revision, events: touched.events)
@@ -190,7 +161,7 @@ struct ConnectionStep {
 
     /// A notice for the owner of `id`.
     mutating func notify(_ id: LiveID, _ content: NoticeContent) {
-        guard let owner = self.read(id, { $0.owner.userID }) else { return }
+        guard let owner = self.live(id)?.value.owner.userID else { return }
         self.effects.append(
             .notice(
                 Notice(to: UserKey(self.app, owner), live: id, at: self.moment.now, content: content)))

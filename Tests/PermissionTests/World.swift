@@ -153,7 +153,7 @@ extension World {
             state.seats[key] = self.seats.rows[key]
         }
         for key in self.connections.rows.sortedKeys {
-            if case .outcomes = key { continue }
+            if key.kind == .outcomes { continue }
             state.connections[key] = self.connections.rows[key]
         }
         for key in self.audienceRows.sortedKeys {

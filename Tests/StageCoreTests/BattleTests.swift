@@ -94,7 +94,7 @@ struct BattleTests {
         rig.connect("a", "b", "c", "d")
         let first = rig.fight("a", "b")
         #expect(rig.ask("c", "a", "b", "d", "e", "nobody", "c") != "none")
-        #expect(rig.rig.journal.sortedKeys.filter { if case .battle = $0 { true } else { false } }.count == 2)
+        #expect(rig.rig.journal.sortedKeys.filter { $0.kind == .battle }.count == 2)
         func code(_ rig: inout ConnectionRig, _ from: LiveID, _ to: [LiveID]) -> Int? {
             rig.call(from) {
                 .requestBattle(

@@ -120,7 +120,8 @@ struct ConnectionFollower {
     /// What was told must be what the rows say: every member knows every change (I12), scores may lag.
     mutating func compare(with rows: Journal<ConnectionKey, ConnectionRow>) {
         for key in rows.sortedKeys {
-            guard case .live(let id) = key, case .live(let live)? = rows[key] else { continue }
+            guard case .live(let box)? = rows[key] else { continue }
+            let (id, live) = (key.live, box.value)
             var view: ConnectionView?
             if let connection = live.connection, case .connection(let row)? = rows[.connection(id.app, connection)] {
                 view = row

@@ -104,10 +104,10 @@ extension ConnectionRig {
     var connectionModel: ConnectionModel {
         var model = ConnectionModel(running: [])
         for key in self.rig.journal.sortedKeys {
-            switch (key, self.rig.journal[key]) {
-            case (.live(let live), .live?): model.running.insert(live.live)
-            case (_, .request(let request)?): model.requests.insert([request.inviter, request.invitee])
-            case (_, .connection(let view)?): model.connections.insert(Set(view.members.map(\.live)))
+            switch self.rig.journal[key] {
+            case .live?: model.running.insert(key.live.live)
+            case .request(let request)?: model.requests.insert([request.inviter, request.invitee])
+            case .connection(let view)?: model.connections.insert(Set(view.members.map(\.live)))
             default: break
             }
         }

@@ -101,8 +101,8 @@ struct ConnectionRig {
     mutating func rest() {
         for key in self.rig.journal.sortedKeys {
             guard case .live(var live)? = self.rig.journal[key] else { continue }
-            live.coHostPace = Pace()
-            live.battlePace = Pace()
+            live.value.coHostPace = Pace()
+            live.value.battlePace = Pace()
             self.rig.journal[key] = .live(live: live)
         }
         self.rig.journal.commit()
@@ -111,7 +111,7 @@ struct ConnectionRig {
     // MARK: - What is there
 
     func live(_ id: LiveID) -> HostedLive? {
-        if case .live(let live)? = self.rig.journal[.live(LiveKey("demo", id))] { live } else { nil }
+        if case .live(let live)? = self.rig.journal[.live(LiveKey("demo", id))] { live.value } else { nil }
     }
 
     func member(_ live: LiveID, at time: Timestamp? = nil) -> ConnectionMember {

@@ -102,7 +102,7 @@ struct ConnectionWalk {
     }
 
     private func live(_ id: LiveID) -> HostedLive? {
-        if case .live(let live)? = self.rig.journal[.live(LiveKey("demo", id))] { live } else { nil }
+        if case .live(let live)? = self.rig.journal[.live(LiveKey("demo", id))] { live.value } else { nil }
     }
 
     mutating func randomInput() -> ConnectionInput { ConnectionInput(app: "demo", self.randomCommand()) }
