@@ -33,6 +33,8 @@ package struct Battle: Equatable, Sendable, Codable {
     package var publishedAt: Timestamp?
     /// Scores have changed since they were last told.
     package var isDirty = false
+    /// The connection in which it is fought, all of whose lives may show it; missing in rows of before this was known.
+    package var connection: ConnectionID?
 
     var isAsking: Bool { self.view == nil }
     var isFighting: Bool { self.view.map { $0.ended == nil } ?? false }

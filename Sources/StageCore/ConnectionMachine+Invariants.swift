@@ -52,13 +52,15 @@ extension ConnectionMachine {
         }
         if live.outgoing.count > Limits.coHostTargets { wrong.append("I16: asks too many") }
         if let id = live.battle {
-            let isThere: Bool
-            if case .battle(let battle)? = rows[.battle(key.app, id)], let view = battle.view {
-                isThere = view.sides.contains { $0.live == key.live }
+            let connection: ConnectionID?
+            if case .battle(let battle)? = rows[.battle(key.app, id)], battle.view != nil {
+                connection = battle.connection
             } else {
-                isThere = false
+                connection = nil
             }
-            if !isThere || live.connection == nil { wrong.append("I14: shows a battle that is not its own") }
+            if connection == nil || live.connection != connection {
+                wrong.append("I14: shows a battle of another connection")
+            }
         }
         if let id = live.battleRequest {
             guard case .battle(let battle)? = rows[.battle(key.app, id)], battle.isAsking else {
@@ -97,6 +99,12 @@ extension ConnectionMachine {
         return wrong
     }
 
+    /// Some live of the battle's connection shows it.
+    private func isShown(_ battle: Battle, _ app: AppID, _ rows: Journal<ConnectionKey, ConnectionRow>) -> Bool {
+        guard let id = battle.connection, case .connection(let view)? = rows[.connection(app, id)] else { return false }
+        return view.members.contains { self.live($0.live, app, rows)?.battle == battle.id }
+    }
+
     private func check(
         _ battle: Battle, _ app: AppID, _ rows: Journal<ConnectionKey, ConnectionRow>, _ now: Timestamp
     ) -> [String] {
@@ -110,7 +118,7 @@ extension ConnectionMachine {
             return wrong
         }
         let showing = view.sides.filter { self.live($0.live, app, rows)?.battle == battle.id }
-        if showing.isEmpty { wrong.append("I14: a battle that nobody shows") }
+        if showing.isEmpty, !self.isShown(battle, app, rows) { wrong.append("I14: a battle that nobody shows") }
         if view.sides.contains(where: { $0.score < 0 }) { wrong.append("I14: a score below zero") }
         if battle.isFighting {
             let fighting = view.sides.filter { !$0.hasLeft }

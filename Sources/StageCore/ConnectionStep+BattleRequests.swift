@@ -48,7 +48,8 @@ extension ConnectionStep {
             createdAt: self.moment.now,
             durationSeconds: durationSeconds == 0 ? self.policy.maxBattleSeconds : durationSeconds,
             needResponse: needResponse, extensionInfo: extensionInfo,
-            invitees: asked.map { BattleInvitee(live: $0, hasAccepted: !needResponse) }, expiresAt: expiresAt)
+            invitees: asked.map { BattleInvitee(live: $0, hasAccepted: !needResponse) }, expiresAt: expiresAt,
+            connection: inviter.value.connection)
         self.set(battle.id, battle)
         self.tellCreated(battle)
         for live in [from] + asked { self.update(live) { $0.battleRequest = battle.id } }

@@ -17,16 +17,27 @@ extension ConnectionStep {
         battle.invitees = []
         self.set(battle.id, battle)
         self.tellStarted(battle)
-        for live in sides {
-            // The last battle's result gives way to this one.
+        for live in sides { self.update(live) { $0.battleRequest = nil } }
+        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
+        for live in sides + others.filter({ !sides.contains($0) && !self.isFighting($0) }) {
+            // What the live showed, mostly the last battle's result, gives way to this one.
             self.hideBattle(of: live)
-            self.update(live) {
-                $0.battle = battle.id
-                $0.battleRequest = nil
-            }
+            self.update(live) { $0.battle = battle.id }
             self.touch(live, .battleStarted(battle: battle.id))
             for side in sides { self.touch(live, .battleUserJoined(battle: battle.id, live: side)) }
         }
+    }
+
+    /// A live that comes into a connection shows the fight there that began last.
+    mutating func showFight(of connection: ConnectionView, in live: LiveID) {
+        var latest: (id: BattleID, startTime: Timestamp)?
+        for member in connection.members {
+            guard let battle = self.battle(self.live(member.live)?.value.battle), battle.isFighting,
+                let view = battle.view, latest.map({ $0.startTime < view.startTime }) ?? true
+            else { continue }
+            latest = (battle.id, view.startTime)
+        }
+        if let latest { self.update(live) { $0.battle = latest.id } }
     }
 
     mutating func battleDue(_ id: BattleID) {
@@ -132,7 +143,7 @@ extension ConnectionStep {
         return 0
     }
 
-    /// A battle by its id, or the one that `live` shows or agrees on.
+    /// A battle by its id, or the one that `live` takes part in or agrees on, the last one's result too.
     mutating func battleInfo(_ id: BattleID?, of live: LiveID?, _ caller: Caller) throws(ReplyError) -> CallResult {
         guard caller.role == .server else { throw ReplyError(.noPermission, "only the app's server asks for battles") }
         if let id {
@@ -144,7 +155,9 @@ extension ConnectionStep {
         guard let live, let row = self.live(live) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
-        guard let battle = self.battle(row.value.battleRequest ?? row.value.battle) else {
+        guard let battle = self.battle(row.value.battleRequest ?? row.value.battle),
+            battle.view?.sides.contains(where: { $0.live == live }) ?? true
+        else {
             throw ReplyError(.noBattleInRoom, "the live has no battle")
         }
         return .battleInfo(details: battle.details)

@@ -66,6 +66,7 @@ extension ConnectionStep {
         view.members.append(self.member(id))
         self.set(view.id, view)
         self.update(id) { $0.connection = view.id }
+        if !isNew { self.showFight(of: view, in: id) }
         for member in view.members {
             // Those who are connected now need not ask each other any more.
             if self.endRequest(id, member.live) != nil {

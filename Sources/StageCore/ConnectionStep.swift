@@ -134,9 +134,14 @@ struct ConnectionStep {
         if self.lives(showing: battle).isEmpty { self.set(battle.id, nil) }
     }
 
-    /// The lives that show the battle: its sides, but those that have gone on to another battle or connection.
+    /// The lives that show the battle: its sides, then the others of the connection, but those that have gone on to
+    /// another battle or connection.
     mutating func lives(showing battle: Battle) -> [LiveID] {
-        (battle.view?.sides ?? []).map(\.live).filter { live in self.live(live)?.value.battle == battle.id }
+        let sides = (battle.view?.sides ?? []).map(\.live)
+        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + others.filter { !sides.contains($0) }).filter { live in
+            self.live(live)?.value.battle == battle.id
+        }
     }
 
     /// Tells each touched live's seat machine its connection and battle, with what led to it; once a step.

@@ -14,7 +14,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
     package var outgoing: [LiveID] = []
     /// The live that asks this one; one at a time.
     package var incoming: LiveID?
-    /// The battle that the live shows: the one it fights in or has left, or the last one with its result.
+    /// The battle that the live shows: the one it fights in, else the one of its connection that began last, over or not.
     package var battle: BattleID?
     /// The battle that is being agreed on with this live.
     package var battleRequest: BattleID?

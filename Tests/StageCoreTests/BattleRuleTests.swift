@@ -58,6 +58,26 @@ struct BattleRuleTests {
         #expect(other.code == 100412, "the only one that is asked agrees on another battle")
     }
 
+    @Test func `a battle request names as many lives as a connection can have, and reaches each with what it needs`() {
+        var rig = ConnectionRig(["a", "b", "c"])
+        rig.connect("a", "b", "c")
+        func ask(_ targets: [LiveID]) -> [Effect] {
+            rig.call("a") {
+                .requestBattle(
+                    from: "a", to: targets, durationSeconds: 30, needResponse: true, timeoutSeconds: 20,
+                    extensionInfo: "pk", caller: $0)
+            }
+        }
+        let many = ask((1...9).map { LiveID("l\($0)") })
+        #expect(many.code == 100013 && many.count == 1, "nine partners are too many")
+        let asked = ask(["b", "c"])
+        let received = NoticeContent.battleRequestReceived(
+            battle: BattleID("b-\(rig.rig.moment.offset)"), inviter: rig.member("a"),
+            expiresAt: rig.rig.moment.now + .seconds(20), durationSeconds: 30, extensionInfo: "pk")
+        #expect(asked.prefix(2) == [rig.notice(to: "b", received), rig.notice(to: "c", received)])
+        #expect(asked.liveCodes == [0, 0])
+    }
+
     @Test func `who has accepted waits for the others, and cannot decline any more`() {
         var rig = ConnectionRig(["a", "b", "c"])
         rig.connect("a", "b", "c")
@@ -223,13 +243,15 @@ struct BattleRuleTests {
                 caller: $0)
         }
         let id = BattleID("b-\(rig.rig.moment.offset)")
-        #expect(effects.toldLives == ["a", "b"])
-        #expect(
-            effects.toldEvents("b") == [
-                .battleStarted(battle: id), .battleUserJoined(battle: id, live: "a"),
-                .battleUserJoined(battle: id, live: "b"),
-            ])
-        #expect(effects.toldBattle("b")?.sides.first?.live == "a", "the inviter's side comes first")
+        #expect(effects.toldLives == ["a", "b", "c"], "all of the connection, those who fight first")
+        for live: LiveID in ["a", "b", "c"] {
+            #expect(
+                effects.toldEvents(live) == [
+                    .battleStarted(battle: id), .battleUserJoined(battle: id, live: "a"),
+                    .battleUserJoined(battle: id, live: "b"),
+                ])
+            #expect(effects.toldBattle(live)?.sides.map(\.live) == ["a", "b"], "the inviter's side comes first")
+        }
         #expect(rig.pass(milliseconds: 30_000).toldConnection("a")?.members.count == 3, "the connection stays")
     }
 }

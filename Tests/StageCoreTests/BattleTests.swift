@@ -65,7 +65,7 @@ struct BattleTests {
                 rig.notice(to: "a", .battleRequestTimedOut(battle: id, inviter: "a", invitee: "d")),
                 rig.notice(to: "d", .battleRequestTimedOut(battle: id, inviter: "a", invitee: "d")),
             ])
-        #expect(late.toldLives == ["a", "b"])
+        #expect(late.toldLives == ["a", "b", "c", "d"], "all of the connection hear of the start")
         #expect(late.toldBattle("b")?.sides.map(\.live) == ["a", "b"])
         #expect(late.toldBattle("b")?.startTime == rig.rig.moment.now)
     }
@@ -143,7 +143,7 @@ struct BattleTests {
             ).code == 100006)
         let effects = rig.score(id, [("a", 5), ("c", 1), ("nobody", 1), ("b", -1)])
         #expect(effects.liveCodes == [0, 100414, 100414, 100002])
-        #expect(effects.toldLives == ["a", "b"])
+        #expect(effects.toldLives == ["a", "b", "c"])
         #expect(effects.toldBattle("b")?.sides.map(\.score) == [5, 0])
         _ = rig.pass(milliseconds: 1000)
         _ = rig.score(id, [("a", 7), ("b", 2)])

@@ -242,7 +242,7 @@ struct ConnectionRuleTests {
         #expect(rig.live("b")?.owner == renamed)
         let moved = rig.tell(.profile(live: "c", user: UserInfo(userID: "host-c", userName: "Cleo")))
         #expect(moved.toldBattle("b")?.sides.map(\.host.userName) == ["Bea", "Cleo"])
-        #expect(moved.toldBattle("a")?.sides.map(\.host.userName) == ["host-a", "Bea"], "the last result stays")
+        #expect(moved.toldBattle("a")?.sides.map(\.host.userName) == ["Bea", "Cleo"], "who watches sees it too")
     }
 
     @Test func `the end of a live leaves battle and connection, tells the partners, and only then the seats`() {
@@ -255,7 +255,10 @@ struct ConnectionRuleTests {
             effects.toldEvents("b") == [
                 .battleUserExited(battle: battle, live: "a"), .coHostLeft(member: rig.member("a")),
             ])
-        #expect(effects.toldEvents("c") == [.coHostLeft(member: rig.member("a"))])
+        #expect(
+            effects.toldEvents("c") == [
+                .battleUserExited(battle: battle, live: "a"), .coHostLeft(member: rig.member("a")),
+            ])
         #expect(effects.last == .seat(SeatInput(LiveKey("demo", "a"), .ended(ending: ending()))))
         #expect(
             rig.tell(.ended(live: "unknown", ending: ending()))
