@@ -16,7 +16,10 @@ extension FeedRow {
         if let refusal = self.refusal(of: caller) ?? (isMuted ? .roomMuted : message.flaw) {
             return self.refuse(counter, refusal)
         }
-        if caller.role == .user, let wait = self.rights.mutes.remaining(of: caller.userID, at: now) {
+        // Who became an admin after having been muted is spared for as long as it is one.
+        if caller.role == .user, let wait = self.rights.mutes.remaining(of: caller.userID, at: now),
+            !self.rights.spares(caller)
+        {
             // A mute for good gives no hint.
             let isForGood = wait.count > Self.longestHint
             return self.refuse(counter, .userMuted, retryAfter: isForGood ? Milliseconds(0) : wait)

@@ -77,11 +77,13 @@ enum LiveRules {
             throw ReplyError(
                 .wrongRoomKind, "a live stays voice (templates 1 to 199) or video (200 to 999) as it was created")
         }
-        if let count = changes.maxSeatCount, !template.fixesSeatCount, !template.seats.contains(count) {
+        // Where the template fixes the number, any that a live may have is taken for it: older clients always name one.
+        let possible = template.fixesSeatCount ? 0...Limits.seatCount : template.seats
+        if let count = changes.maxSeatCount, !possible.contains(count) {
             throw ReplyError(
                 .badParameter,
-                "maxSeatCount is \(count); template \(template.id) takes \(template.seats.lowerBound) to "
-                    + "\(template.seats.upperBound)")
+                "maxSeatCount is \(count); template \(template.id) takes \(possible.lowerBound) to "
+                    + "\(possible.upperBound)")
         }
         info.maxSeatCount = template.seatCount(wanted: changes.maxSeatCount ?? info.maxSeatCount)
         info.keepOwnerOnSeat = info.isVoice ? changes.keepOwnerOnSeat ?? info.keepOwnerOnSeat : true

@@ -104,11 +104,11 @@ package struct ReadModel: Sendable {
         return LiveListEntry(info: room.info, audienceCount: count.count, totalViewerCount: count.totalViewers)
     }
 
-    /// A live as the list of candidates of `host` shows it (reference 8): public, of the same kind, in no connection, and
-    /// not the host's own.
+    /// A live as the list of candidates of `host` shows it (reference 8): public, of the same kind, its owner here to
+    /// answer, in no connection, and not the host's own.
     package func candidate(_ key: LiveKey, for host: RoomRecord) -> LiveListEntry? {
         guard key != host.key, let room = self.running(key), room.info.isVoice == host.info.isVoice,
-            self.stage(of: room)?.connection == nil
+            room.info.status == .running, self.stage(of: room)?.connection == nil
         else { return nil }
         return self.listEntry(key, category: nil)
     }

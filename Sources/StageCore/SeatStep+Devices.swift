@@ -66,6 +66,13 @@ extension SeatStep {
         }
     }
 
+    /// Tells someone who came from another seat which devices open or close with the one at `index`.
+    mutating func tellDevices(at index: Int, before: SeatUser, _ caller: Caller) {
+        for device in Device.allCases {
+            self.tellDevice(device, of: before.user.userID, at: index, wasAllowed: before.allows(device), caller)
+        }
+    }
+
     /// Tells the one concerned when what it may do has changed.
     private mutating func tellDevice(
         _ device: Device, of user: UserID, at index: Int, wasAllowed: Bool?, _ caller: Caller

@@ -113,6 +113,7 @@ extension SeatStep {
                 try self.requirePower(over: occupant.user.userID, caller)
                 self.stage.seats[from].occupant = occupant
                 self.stage.applyLocks(at: from)
+                self.tellDevices(at: from, before: occupant, caller)
                 self.events.append(.userMoved(user: occupant.user, from: target, to: from))
             }
         } else {
@@ -120,6 +121,7 @@ extension SeatStep {
         }
         self.stage.seats[target].occupant = mover
         self.stage.applyLocks(at: target)
+        self.tellDevices(at: target, before: mover, caller)
         self.events.append(.userMoved(user: mover.user, from: from, to: target))
         return .done
     }

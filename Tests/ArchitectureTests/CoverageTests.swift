@@ -61,6 +61,15 @@ import Testing
         }
     }
 
+    @Test func `every method, event, call and code of the reference has a row of the coverage`() throws {
+        let named = try Self.rows().map { row in
+            Set(row.what.split { !($0.isLetter || $0.isNumber || "_−-".contains($0)) }.map(String.init))
+        }
+        for name in CoverageNames.methods + CoverageNames.events + CoverageNames.serverCalls + CoverageNames.codes {
+            #expect(named.contains { $0.contains(name) }, "no row is about \(name)")
+        }
+    }
+
     @Test func `the coverage has rows for every section of the reference that a server carries`() throws {
         let sections = Set(try Self.rows().map { String($0.section.prefix { $0 != "." }) })
         for section in Array(1...12) + Array(16...20) {

@@ -159,7 +159,7 @@ import Testing
             (user("alice", 1), true, false, nil), (user("adam", 1), true, false, nil),
             (user("bob", 1), false, false, nil), (user("bob", 2), true, false, .roomMuted),
             (user("bob", 3), false, true, .userMuted), (user("bob", 4), true, true, .roomMuted),
-            (user("adam", 2), false, true, .userMuted), (server(1), true, false, nil),
+            (user("adam", 2), false, true, nil), (user("adam", 3), true, true, nil), (server(1), true, false, nil),
             (user("bob", 5, ticket: nil), false, false, .notInRoom),
             (user("alice", 2, ticket: nil), false, false, .notInRoom),
         ]
@@ -172,6 +172,16 @@ import Testing
             #expect(outcome.code == expected, "\(caller.userID) \(isRoomMuted) \(isMuted)")
             #expect(barrage.feed?.lastNumber == (expected == nil ? 1 : before))
         }
+    }
+
+    @Test func `a personal mute spares a user for as long as it is an admin`() {
+        var barrage = BarrageHarness()
+        _ = barrage.send(.muted(user: "adam", until: barrage.now + .seconds(60)))
+        #expect(barrage.text(user("adam", 1)).code == .userMuted)
+        _ = barrage.send(.rights(isMessageDisable: false, admins: ["adam"], isGiftEnabled: true))
+        #expect(barrage.text(user("adam", 2)).wasSent)
+        _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
+        #expect(barrage.text(user("adam", 3)).code == .userMuted, "the mute goes on")
     }
 
     @Test func `I9 the host's words may fill the whole budget, and need no share`() {

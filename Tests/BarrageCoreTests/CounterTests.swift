@@ -139,6 +139,18 @@ import Testing
         #expect(barrage.send(.summary(caller: server(2))).outcome.statistics?.liveDuration == 600_000)
     }
 
+    @Test func `an ended live takes no more, but its last figures can be asked for while it is remembered`() {
+        var barrage = BarrageHarness()
+        _ = barrage.text(user("bob", 1))
+        _ = barrage.send(.ended(ending: ending()))
+        #expect(barrage.text(user("bob", 2)).code == .noSuchRoom)
+        for counter in [Int64(1), 2] {
+            let figures = barrage.send(.summary(caller: server(counter))).outcome.statistics
+            #expect(figures?.totalMessageCount == 1 && figures?.liveDuration == 600_000, "they stand still")
+            _ = barrage.pass(60_000)
+        }
+    }
+
     @Test func `I1 what waits when a live ends is in its last figures`() {
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live)]))

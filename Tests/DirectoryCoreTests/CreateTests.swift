@@ -188,6 +188,8 @@ import Testing
         (LiveChanges(seatTemplate: 0), .badParameter),
         (LiveChanges(seatTemplate: 1000), .badParameter),
         (LiveChanges(maxSeatCount: 51, seatTemplate: 70), .badParameter),
+        (LiveChanges(maxSeatCount: -1), .badParameter),
+        (LiveChanges(maxSeatCount: 51, seatTemplate: 601), .badParameter),
     ]) func `a field over its limit creates nothing`(changes: LiveChanges, code: ReplyCode) {
         var directory = DirectoryHarness()
         let effects = directory.settle(self.create(user("alice", 1), live, changes))
@@ -195,6 +197,22 @@ import Testing
         #expect(effects.count == 1)
         #expect(directory.rows.sortedKeys == [.ownerCalls(UserKey(app, "alice"), "s-alice")])
         #expect(codes(directory.settle(self.create(user("alice", 2), "a b"))) == [.badRoomID])
+    }
+
+    @Test func `a live's id is 1 to 48 printable ASCII characters without blank and slash`() {
+        var counter: Int64 = 0
+        func refused(_ id: String) -> [ReplyCode] {
+            var directory = DirectoryHarness()
+            counter += 1
+            return codes(directory.settle(self.create(user("alice", counter), LiveID(id))))
+        }
+        for bad in [
+            "", "a b", "a/b", "ä", "直播", "a\n", "a\u{7f}", String(repeating: "x", count: 49),
+            String(repeating: "é", count: 24),
+        ] { #expect(refused(bad) == [.badRoomID], "\(bad.debugDescription)") }
+        for good in ["!", "a:b#c~", "Live_1", String(repeating: "x", count: 48)] {
+            #expect(refused(good) == [], "\(good)")
+        }
     }
 
     @Test func `a video template fixes the seats, a voice live chooses them`() {

@@ -7,8 +7,11 @@ import Testing
 
 /// Which lives a host is offered for a connection (reference 8).
 @Suite struct CandidateTests {
-    private func room(_ live: String, voice: Bool = false, isVisible: Bool = true) -> RoomRecord {
+    private func room(
+        _ live: String, voice: Bool = false, isVisible: Bool = true, status: LiveStatus = .running
+    ) -> RoomRecord {
         var record = Sample.room(live, isVisible: isVisible)
+        record.info.status = status
         record.info.seatTemplate = voice ? 50 : 600
         return record
     }
@@ -51,6 +54,21 @@ import Testing
         ranking.refresh(model.rankingEntries(), at: 0)
         #expect(try self.names(ranking, model, for: self.room("own")) == [["free"]])
         #expect(try self.names(ranking, model, for: self.room("voice", voice: true)) == [[]])
+    }
+
+    @Test func `a live whose owner is not there to answer is no candidate`() throws {
+        var model = ReadModel()
+        for record in [
+            self.room("own"), self.room("free"), self.room("left", status: .suspended),
+            self.room("planned", status: .scheduled),
+        ] { model.apply(record) }
+        var ranking = Ranking(gateway: "gateway-1")
+        ranking.refresh(model.rankingEntries(), at: 0)
+        #expect(try self.names(ranking, model, for: self.room("own")).flatMap { $0 } == ["free"])
+        var back = self.room("left")
+        back.revision = 2
+        model.apply(back)
+        #expect(try self.names(ranking, model, for: self.room("own")).flatMap { $0 } == ["free", "left"])
     }
 
     @Test func `candidates come in pages of twenty, most viewers first`() throws {

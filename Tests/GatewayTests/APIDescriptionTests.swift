@@ -97,6 +97,33 @@ import Testing
         }
     }
 
+    @Test func `the protocol's table of statuses is the one that answers follow`() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/PROTOCOL.md")
+        var codes: [String: Int] = [:]
+        var statuses: [Int: Set<String>] = [:]
+        for line in String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n") {
+            let cells = line.split(separator: "|")
+            guard line.hasPrefix("| "), cells.count > 1, let number = Int(cells[0].filter { $0 != " " })
+            else { continue }
+            // What stands between backquotes: every second piece.
+            let pieces = cells[1].split(separator: "`", omittingEmptySubsequences: false)
+            let names = pieces.indices.filter { $0 % 2 == 1 }.map { String(pieces[$0]) }
+            if cells.count == 3, names.count == 1 { codes[names[0]] = number }
+            if cells.count == 2, HTTPStatus.refusals.contains(number) || number == 500 {
+                statuses[number, default: []].formUnion(names)
+            }
+        }
+        #expect(codes.count > 70 && statuses.count > 8)
+        for (name, code) in codes {
+            let status = HTTPStatus.of(ReplyCode(code))
+            // The rows of 400 and 409 tell in words what they hold.
+            let isNamed = statuses[status]?.contains(name) == true || status == 400 || status == 409
+            #expect(isNamed, "\(status) \(name)")
+            for (other, names) in statuses where other != status { #expect(!names.contains(name), "\(other) \(name)") }
+        }
+    }
+
     @Test(
         arguments: [
             (Schema.boolean, "1", "the body is not true or false"),

@@ -140,6 +140,7 @@ import Tokens
         let client = try cluster.viewer("bob", of: "a")
         #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"b\",\"text\":\"x\"}")) == .notInRoom)
         #expect(self.code(try client.call("live.join", "{\"live\":\"b\"}")) == .inAnotherRoom)
+        #expect(self.code(try client.call("live.create", "{\"live\":\"c\"}")) == .inAnotherRoom)
         #expect(self.code(try client.call("live.leave", "{\"live\":\"b\"}")) == .notInRoom)
         #expect(try client.call("live.leave", "{\"live\":\"a\"}") == .success(result: .done))
         #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}")) == .notInRoom)

@@ -69,7 +69,13 @@ import Tokens
         #expect(page.status == 200)
         #expect(page.body.contains("\"liveID\":\"a\"") && !page.body.contains("\"liveID\":\"b\""))
         #expect(page.body.contains("\"cursor\":\"gateway-1."))
-        #expect(try served.ask("GET", "/v1/lives/a").body.contains("\"room\""))
+        let room = try served.ask("GET", "/v1/lives/a").body
+        for field in [
+            "room", "details", "info", "epoch", "audience", "liveID", "liveName", "notice", "isMessageDisable",
+            "isPublicVisible", "keepOwnerOnSeat", "maxSeatCount", "seatMode", "seatTemplate", "coverURL",
+            "backgroundURL", "categoryList", "activityStatus", "isGiftEnabled", "metaData", "liveOwner", "createTime",
+            "admins", "status", "maxMemberCount", "count", "totalViewers", "stale", "at",
+        ] { #expect(room.contains("\"\(field)\":"), "\(field)") }
         #expect(try served.ask("GET", "/v1/lives/a/stage").body == "{\"result\":{\"stage\":{}}}")
         #expect(try served.ask("GET", "/v1/lives/a/count").status == 200)
         #expect(
@@ -234,6 +240,7 @@ import Tokens
             ), ("POST", "/v1/battles", #"{"live":"a","to":["b"],"duration":60}"#, #""requestBattle":{"#),
             ("GET", "/v1/battles/b-2", "", #""battleInfo":{"battle":"b-2""#),
             ("GET", "/v1/lives/a/battle", "", #""battleInfo":{"caller""#),
+            ("POST", "/v1/call/cohost.request", #"{"live":"a","to":["b"]}"#, #""layoutTemplate":0"#),
             ("POST", "/v1/battles/b-1/scores", #"{"scores":[{"live":"a","score":5}]}"#, #""updateScores""#),
         ]
         for (method, path, body, part) in asked {

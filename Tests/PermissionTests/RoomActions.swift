@@ -110,9 +110,9 @@ extension Action {
             "send a text into a muted room", viewer: .refused(.roomMuted),
             prepare: Action.changed(LiveChanges(isMessageDisable: true)), call: Action.text),
         Action(
-            "send a text after having been muted", admin: .refused(.userMuted), viewer: .refused(.userMuted),
+            "send a text after having been muted", viewer: .refused(.userMuted),
             prepare: { world, key, caller in
-                // Nobody mutes the owner: there the preparation is refused.
+                // Nobody mutes the owner: there the preparation is refused. An admin is muted, and spared.
                 let command = DirectoryCommand.mute(
                     live: key.live, users: [caller.userID], durationSeconds: -1, caller: world.server())
                 _ = world.run(.room(key, command))

@@ -87,6 +87,23 @@ struct SeatDeviceTests {
         #expect(self.device(&rig, "gus", microphone: true, camera: true).code == 0)
     }
 
+    @Test func `who is moved onto a seat with a locked device is told so, and that it is open elsewhere`() {
+        var rig = self.rig()
+        _ = self.device(&rig, "gina", microphone: true, camera: true)
+        _ = rig.call("gus") { .take(seatIndex: 3, caller: $0) }
+        _ = rig.call("adam") { .lock(seatIndex: 3, isLocked: nil, microphone: nil, camera: true, caller: $0) }
+        let closed = NoticeContent.deviceClosedByAdmin(device: .camera, by: info("adam"))
+        let opened = NoticeContent.deviceOpenedByAdmin(device: .camera, policy: .unlockOnly, by: info("adam"))
+        let swapped = rig.call("adam") { .move(user: "gina", to: 3, policy: .swapPosition, caller: $0) }
+        #expect(rig.stage?.seats[3].occupant?.isCameraOn == false && rig.seated[1] == "gus")
+        #expect(swapped.notices.map(\.content) == [opened, closed])
+        #expect(swapped.notices.map(\.to.user) == ["gus", "gina"])
+        let back = rig.call("adam") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }
+        #expect(back.notices.map(\.content) == [opened])
+        let own = rig.call("gina") { .move(user: "gina", to: 3, policy: .abortWhenOccupied, caller: $0) }
+        #expect(own.notices == [], "who moves itself knows")
+    }
+
     @Test func `what a host closed stays closed on another seat, and is forgotten with the seat`() {
         var rig = self.rig()
         _ = rig.call("adam") { .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0) }

@@ -95,6 +95,25 @@ struct SeatMachineTests {
                 + [rig.success(.seat(index: 1), to: guest, changed: true)])
     }
 
+    @Test(arguments: [true, false]) func `cancelling after an answer is refused and has no effect`(isAccepted: Bool) {
+        var rig = SeatRig()
+        _ = rig.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = rig.call("adam") {
+            isAccepted ? .acceptApplication(user: "gina", caller: $0) : .rejectApplication(user: "gina", caller: $0)
+        }
+        let seated = rig.seated
+        #expect(seated[2] == (isAccepted ? "gina" : nil))
+        let late = rig.call("gina") { .cancelApplication(caller: $0) }
+        #expect(late.code == -1 && late.count == 1 && rig.seated == seated)
+        _ = rig.call("olga") { .invite(user: "gus", seatIndex: 1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = rig.call("gus") {
+            isAccepted ? .acceptInvitation(inviter: "olga", caller: $0) : .rejectInvitation(inviter: "olga", caller: $0)
+        }
+        #expect(rig.seated[1] == (isAccepted ? "gus" : nil))
+        let after = rig.call("olga") { .cancelInvitation(user: "gus", caller: $0) }
+        #expect(after.code == -1 && after.count == 1 && (rig.seated[1] == "gus") == isAccepted)
+    }
+
     @Test func `an invitation ends by a no, by the inviter, or by time`() {
         var rig = SeatRig()
         func invite(_ rig: inout SeatRig) {

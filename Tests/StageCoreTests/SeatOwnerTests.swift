@@ -93,6 +93,11 @@ struct SeatOwnerTests {
         #expect(rig.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.code == 100211)
     }
 
+    @Test func `a live without seats shows a stage with none`() {
+        var rig = SeatRig(nil)
+        #expect(rig.tell(.opened(epoch: 7, info: SeatRig.live(seats: 0))).stages.map(\.seats) == [[]])
+    }
+
     @Test func `a new name is shown on the seat and to those who answer`() {
         var rig = SeatRig(SeatRig.live(mode: .free))
         _ = rig.call("gina") { .take(seatIndex: 1, caller: $0) }

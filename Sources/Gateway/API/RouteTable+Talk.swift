@@ -121,8 +121,8 @@ extension RouteTable {
             parts: [Self.battlePart], success: Self.battleInfo),
         Route(
             method: .get, path: "/v1/lives/{live}/battle", id: "getBattleOfLive", tag: "battles",
-            summary: "Gives the battle that a live is in.", call: "battle.get", parts: [.live],
-            success: Self.battleInfo),
+            summary: "Gives the battle that a live is in; 404 with 100418 when there is none.", call: "battle.get",
+            parts: [.live], success: Self.battleInfo),
         Route(
             method: .post, path: "/v1/battles/{battle}/scores", id: "setScores", tag: "battles",
             summary: "Adds to or overwrites the scores of a battle; a result for each live.", call: "battle.score",
