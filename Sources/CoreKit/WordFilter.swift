@@ -109,7 +109,8 @@ package struct WordFilter: Sendable {
 
     // MARK: - Case
 
-    private static func folded(_ word: String) -> [UInt8] {
+    /// A text as it is compared: alike for all that a filter takes for the same.
+    package static func folded(_ word: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in word.unicodeScalars {
             if scalar.value < 0x80 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreKit
 import PlazaModel
 
 /// What an app's settings may hold; the limits are counted on the result, so a refused change changes nothing.
@@ -10,10 +11,10 @@ enum AppSettingsRules {
     static func apply(_ change: AppSettingsChange, to settings: inout AppSettings) throws(ReplyError) {
         switch change {
         case .setWords(let words): settings.words = try self.checked(words)
-        case .addWords(let words): settings.words = try self.checked(settings.words + words)
+        case .addWords(let words): settings.words = try self.checked(words, after: settings.words)
         case .removeWords(let words):
-            let gone = Set(words)
-            settings.words.removeAll { gone.contains($0) }
+            let gone = Set(words.map { WordFilter.folded($0) })
+            settings.words.removeAll { gone.contains(WordFilter.folded($0)) }
         case .setGifts(let categories):
             settings.gifts = categories
             try self.check(settings.gifts)
@@ -61,15 +62,18 @@ enum AppSettingsRules {
         return index
     }
 
-    /// The words, sorted, each once.
-    private static func checked(_ words: [String]) throws(ReplyError) -> [String] {
-        for word in words {
+    /// The words with those that there are, sorted; of words that filter the same, the first alone.
+    private static func checked(_ words: [String], after known: [String] = []) throws(ReplyError) -> [String] {
+        for (index, word) in words.enumerated() {
             guard !word.isEmpty, word.utf8.count <= AppLimits.wordBytes, self.isPlain(word) else {
                 throw ReplyError(
-                    .badParameter, "a word has 1 to \(AppLimits.wordBytes) bytes and no control characters")
+                    .badParameter,
+                    "words.\(index) has \(word.utf8.count) bytes; a word has 1 to \(AppLimits.wordBytes), and no control "
+                        + "characters")
             }
         }
-        let sorted = Set(words).sorted()
+        var spellings: Set<[UInt8]> = []
+        let sorted = (known + words).filter { spellings.insert(WordFilter.folded($0)).inserted }.sorted()
         guard sorted.count <= AppLimits.words, sorted.reduce(0, { $0 + $1.utf8.count }) <= AppLimits.wordsTotalBytes
         else {
             throw ReplyError(
@@ -91,20 +95,19 @@ enum AppSettingsRules {
         else { throw ReplyError(.badParameter, "a gift or category is named twice") }
         var bytes = 0
         for category in categories {
-            guard GiftCategoryID(checking: category.categoryID.text) != nil else { throw self.badID("category") }
-            bytes += try self.check(category.name, category.desc, category.extensionInfo, category.translations)
+            guard GiftCategoryID(checking: category.categoryID.text) != nil else { throw self.badID("categoryID") }
+            let place = "category \(category.categoryID)"
+            bytes += try self.check(
+                place, category.name, category.desc, category.extensionInfo, category.translations)
         }
         for gift in gifts {
-            guard GiftID(checking: gift.giftID.text) != nil else { throw self.badID("gift") }
-            bytes += try self.check(gift.name, gift.desc, gift.extensionInfo, gift.translations)
-            bytes += try self.check(gift.iconURL, "iconURL", AppLimits.urlBytes)
-            bytes += try self.check(gift.resourceURL, "resourceURL", AppLimits.urlBytes)
-            guard AppLimits.coins.contains(gift.coins), AppLimits.level.contains(gift.level) else {
-                throw ReplyError(
-                    .badParameter,
-                    "coins are \(AppLimits.coins.lowerBound) to \(AppLimits.coins.upperBound), a level is "
-                        + "\(AppLimits.level.lowerBound) to \(AppLimits.level.upperBound)")
-            }
+            guard GiftID(checking: gift.giftID.text) != nil else { throw self.badID("giftID") }
+            let place = "gift \(gift.giftID)"
+            bytes += try self.check(place, gift.name, gift.desc, gift.extensionInfo, gift.translations)
+            bytes += try self.check(gift.iconURL, "\(place): iconURL", AppLimits.urlBytes)
+            bytes += try self.check(gift.resourceURL, "\(place): resourceURL", AppLimits.urlBytes)
+            try self.check(gift.coins, "\(place): coins", AppLimits.coins)
+            try self.check(gift.level, "\(place): level", AppLimits.level)
         }
         guard bytes <= AppLimits.giftsTotalBytes else {
             throw ReplyError(
@@ -113,41 +116,52 @@ enum AppSettingsRules {
     }
 
     private static func badID(_ what: String) -> ReplyError {
-        ReplyError(.badParameter, "a \(what)'s id is 1 to 32 letters, digits, hyphens or underscores")
+        ReplyError(.badParameter, "a \(what) is 1 to 32 letters, digits, hyphens or underscores")
     }
 
-    /// What a gift and a category have in common.
+    /// What a gift and a category have in common; `place` names it.
     ///
     /// - Returns: how many bytes it has.
     private static func check(
-        _ name: String, _ desc: String, _ extensionInfo: String, _ translations: [String: GiftText]
+        _ place: String, _ name: String, _ desc: String, _ extensionInfo: String, _ translations: [String: GiftText]
     ) throws(ReplyError) -> Int {
-        guard !name.isEmpty else { throw ReplyError(.badParameter, "name is empty") }
+        guard !name.isEmpty else { throw ReplyError(.badParameter, "\(place): name is empty") }
         guard translations.count <= AppLimits.languages else {
-            throw ReplyError(.overLimit, "translations are of at most \(AppLimits.languages) languages")
+            throw ReplyError(.overLimit, "\(place): translations are of at most \(AppLimits.languages) languages")
         }
-        var bytes = try self.check(name, "name", AppLimits.nameBytes)
-        bytes += try self.check(desc, "desc", AppLimits.descBytes)
-        bytes += try self.check(extensionInfo, "extensionInfo", AppLimits.extensionInfoBytes)
+        var bytes = try self.check(name, "\(place): name", AppLimits.nameBytes)
+        bytes += try self.check(desc, "\(place): desc", AppLimits.descBytes)
+        bytes += try self.check(extensionInfo, "\(place): extensionInfo", AppLimits.extensionInfoBytes)
         // Sorted, so that of several mistakes always the same one is told.
         for (language, text) in translations.sorted(by: { $0.key < $1.key }) {
             guard TextRule.isWord(language, maxBytes: AppLimits.languageBytes) else {
                 throw ReplyError(
                     .badParameter,
-                    "a language is 1 to \(AppLimits.languageBytes) letters, digits, hyphens or underscores")
+                    "\(place): a language is 1 to \(AppLimits.languageBytes) letters, digits, hyphens or underscores")
             }
             bytes += language.utf8.count
-            bytes += try self.check(text.name, "name", AppLimits.nameBytes)
-            bytes += try self.check(text.desc, "desc", AppLimits.descBytes)
+            bytes += try self.check(text.name, "\(place): translations.\(language).name", AppLimits.nameBytes)
+            bytes += try self.check(text.desc, "\(place): translations.\(language).desc", AppLimits.descBytes)
         }
         return bytes
     }
 
     private static func check(_ text: String, _ field: String, _ limit: Int) throws(ReplyError) -> Int {
         guard text.utf8.count <= limit, self.isPlain(text) else {
-            throw ReplyError(.badParameter, "\(field) has at most \(limit) bytes and no control characters")
+            throw ReplyError(
+                .badParameter,
+                "\(field) has \(text.utf8.count) bytes; at most \(limit) are possible, and no control characters")
         }
         return text.utf8.count
+    }
+
+    private static func check<Number: BinaryInteger>(
+        _ number: Number, _ field: String, _ range: ClosedRange<Number>
+    ) throws(ReplyError) {
+        guard range.contains(number) else {
+            throw ReplyError(
+                .badParameter, "\(field) is \(number); \(range.lowerBound) to \(range.upperBound) are possible")
+        }
     }
 
     /// JSON writes a control character in six bytes; without them the total of bytes bounds a record.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreKit
 import PlazaModel
 
 /// The word filter for what all of an app's users see in lists (reference 3.1, sensitive text).
@@ -16,12 +17,12 @@ extension DirectoryMachine {
     }
 }
 
-/// How texts are compared with words.
+/// How texts are compared with words: as messages are, by `WordFilter`.
 enum WordRules {
     /// Whether `text` contains one of `words`, whatever their case.
     static func hits(_ text: String, _ words: [String]) -> Bool {
-        let text = Array(text.lowercased().utf8)
-        return words.contains { self.contains(text, Array($0.lowercased().utf8)) }
+        let text = WordFilter.folded(text)
+        return words.contains { self.contains(text, WordFilter.folded($0)) }
     }
 
     private static func contains(_ text: [UInt8], _ word: [UInt8]) -> Bool {

@@ -79,6 +79,15 @@ import Testing
         #expect(self.settings(directory).words == ["a", "c"])
     }
 
+    @Test func `words that filter the same are one word, however they are written`() {
+        let directory = self.prepared(after: [
+            .setWords(words: ["Bad", "bad", "ÉTÉ"]), .addWords(words: ["BAD", "été", "new"]),
+        ])
+        #expect(self.settings(directory).words == ["Bad", "new", "ÉTÉ"], "the first spelling stays")
+        let gone = self.prepared(after: [.setWords(words: ["Bad", "ÉTÉ"]), .removeWords(words: ["bAD", "été"])])
+        #expect(self.settings(gone).words.isEmpty)
+    }
+
     @Test func `gifts and categories come, change, move and go`() {
         let other = GiftCategory(categoryID: "other", name: "Other")
         var dearer = Self.rose
@@ -110,6 +119,15 @@ import Testing
         for word in ["", String(repeating: "x", count: 101), "a\u{7}"] {
             #expect(self.refusal(.addWords(words: [word])) == .badParameter)
         }
+        var directory = DirectoryHarness()
+        let change = AppSettingsChange.addWords(words: ["good", String(repeating: "x", count: 101)])
+        guard case .reply(let reply)? = directory.settle(.appSettings(change: change, caller: server(1))).last,
+            case .failure(let error) = reply.outcome
+        else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(error.message.hasPrefix("words.1 has 101 bytes; a word has 1 to 100"))
     }
 
     @Test func `I16 gifts beyond a limit are refused`() {
