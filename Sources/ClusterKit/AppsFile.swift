@@ -83,9 +83,7 @@ package enum AppsFile {
     /// - Throws: as `signingKey` does, and `badOption` for claims beyond their limits.
     package static func token(_ claims: TokenClaims, signedBy source: Source) throws(ClusterError) -> String {
         let key = try self.signingKey(of: claims.app, in: source)
-        guard claims.isValid else {
-            throw .badOption("an app or user is 1 to 32 letters, digits, '-' or '_'; a name at most 100 bytes.")
-        }
+        if let fault = claims.fault { throw .badOption("no such token can be made: \(fault).") }
         do {
             return try TokenSigner.sign(claims, with: key)
         } catch {

@@ -29,9 +29,11 @@ package struct AppsGate: TokenGate {
         do throws(TokenError) {
             claims = try self.verifier.verify(token, now: WallClock.milliseconds() / 1000)
         } catch {
-            throw error == .expired
-                ? ReplyError(.tokenExpired, "the token's time is over; get a new one")
-                : ReplyError(.tokenInvalid, "the token is not valid here: \(error)")
+            switch error {
+            case .expired: throw ReplyError(.tokenExpired, "the token's time is over; get a new one")
+            case .badClaims(let fault): throw ReplyError(.tokenInvalid, "the token is not valid here: \(fault)")
+            default: throw ReplyError(.tokenInvalid, "the token is not valid here: \(error)")
+            }
         }
         return Admission(
             app: AppID(claims.app), user: UserID(claims.user), role: claims.role == .server ? .server : .user,

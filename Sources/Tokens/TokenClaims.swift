@@ -12,10 +12,10 @@ package struct TokenClaims: Sendable, Equatable {
     package var role: TokenRole
     /// The user's name as others see it, up to 100 bytes.
     package var name: String?
-    /// The address of the user's picture, up to 512 bytes.
+    /// The address of the user's picture, up to 200 bytes.
     package var avatar: String?
 
-    /// Gathers claims; `isValid` says whether they keep the limits.
+    /// Gathers claims; `fault` says which of them are beyond their limits.
     package init(
         app: String, user: String, expires: Int64, role: TokenRole = .user, name: String? = nil, avatar: String? = nil
     ) {
@@ -27,10 +27,21 @@ package struct TokenClaims: Sendable, Equatable {
         self.avatar = avatar
     }
 
-    /// Whether every claim keeps its limit.
-    package var isValid: Bool {
-        Self.isWord(self.app) && Self.isWord(self.user) && self.expires >= 0
-            && (self.name?.utf8.count ?? 0) <= 100 && (self.avatar?.utf8.count ?? 0) <= 512
+    /// The most bytes of a name, as everywhere in the protocol.
+    package static let nameBytes = 100
+    /// The most bytes of a picture's address, as everywhere in the protocol.
+    package static let avatarBytes = 200
+
+    /// Which claim is beyond its limit, and what that is; nil: none.
+    package var fault: String? {
+        for (claim, text) in [("app", self.app), ("sub", self.user)] where !Self.isWord(text) {
+            return "\(claim) has \(text.utf8.count) bytes; it is 1 to 32 letters, digits, hyphens or underscores"
+        }
+        for (claim, text, limit) in [("name", self.name, Self.nameBytes), ("avatar", self.avatar, Self.avatarBytes)] {
+            guard let bytes = text?.utf8.count, bytes > limit else { continue }
+            return "\(claim) has \(bytes) bytes; at most \(limit) are possible"
+        }
+        return self.expires < 0 ? "exp is before 1970" : nil
     }
 
     static func isWord(_ text: String) -> Bool {
@@ -51,7 +62,7 @@ package enum TokenRole: String, Sendable, Codable {
 }
 
 /// Why a token is refused.
-package enum TokenError: Error, Equatable, CaseIterable {
+package enum TokenError: Error, Equatable {
     /// It is no token at all, or beyond 8 KB.
     case malformed
     /// No key of its app has its `kid`.
@@ -66,8 +77,8 @@ package enum TokenError: Error, Equatable, CaseIterable {
     case notYetValid
     /// It is of another app than its key, or than the one asked for.
     case foreignApp
-    /// A claim is missing, of another type, or beyond its limit.
-    case badClaims
+    /// A claim is missing, of another type, or beyond its limit; `fault` names it.
+    case badClaims(fault: String)
     /// The key has no secret half; only when signing.
     case cannotSign
 }

@@ -29,7 +29,7 @@ package struct TokenVerifier: Sendable {
             let header = try? JSONDecoder().decode(TokenHeader.self, from: Data(headerBytes)), !header.hasCritical
         else { throw .malformed }
         guard let algorithm = TokenAlgorithm(rawValue: header.alg) else { throw .badAlgorithm }
-        guard let set = try? JSONDecoder().decode(ClaimSet.self, from: Data(payload)) else { throw .badClaims }
+        let set = try Self.set(payload)
         guard let key = self.keyring.key(header.kid, of: set.app) else {
             throw self.keyring.knows(header.kid) ? .foreignApp : .unknownKey
         }
@@ -38,24 +38,38 @@ package struct TokenVerifier: Sendable {
         let claims = try Self.claims(set)
         if let app, app != claims.app { throw .foreignApp }
         guard claims.expires > now else { throw .expired }
-        for time in [set.nbf, set.iat] {
-            if let time, try Self.seconds(time) > now + Self.leewaySeconds { throw .notYetValid }
+        for (claim, time) in [("nbf", set.nbf), ("iat", set.iat)] {
+            if let time, try Self.seconds(time, claim) > now + Self.leewaySeconds { throw .notYetValid }
         }
         return claims
     }
 
+    private static func set(_ payload: [UInt8]) throws(TokenError) -> ClaimSet {
+        do {
+            return try JSONDecoder().decode(ClaimSet.self, from: Data(payload))
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw .badClaims(fault: "\(key.stringValue) is missing")
+        } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
+            throw .badClaims(fault: "\(context.codingPath.first?.stringValue ?? "the payload") is of another type")
+        } catch {
+            throw .badClaims(fault: "the payload is not a JSON object")
+        }
+    }
+
     private static func claims(_ set: ClaimSet) throws(TokenError) -> TokenClaims {
-        guard let role = set.role.map({ TokenRole(rawValue: $0) }) ?? .user else { throw .badClaims }
+        guard let role = set.role.map({ TokenRole(rawValue: $0) }) ?? .user else {
+            throw .badClaims(fault: "role is user or server")
+        }
         let claims = TokenClaims(
-            app: set.app, user: set.sub, expires: try self.seconds(set.exp), role: role, name: set.name,
+            app: set.app, user: set.sub, expires: try self.seconds(set.exp, "exp"), role: role, name: set.name,
             avatar: set.avatar)
-        guard claims.isValid else { throw .badClaims }
+        if let fault = claims.fault { throw .badClaims(fault: fault) }
         return claims
     }
 
     /// A JWT's time may have a fraction; beyond 2^53 it is no time.
-    private static func seconds(_ time: Double) throws(TokenError) -> Int64 {
-        guard time.magnitude <= 9_007_199_254_740_992 else { throw .badClaims }
+    private static func seconds(_ time: Double, _ claim: String) throws(TokenError) -> Int64 {
+        guard time.magnitude <= 9_007_199_254_740_992 else { throw .badClaims(fault: "\(claim) is no time") }
         return Int64(time.rounded(.down))
     }
 }
@@ -73,7 +87,7 @@ package enum TokenSigner {
     package static func sign(
         _ claims: TokenClaims, with key: AppKey, issued: Int64? = nil
     ) throws(TokenError) -> String {
-        guard claims.isValid else { throw .badClaims }
+        if let fault = claims.fault { throw .badClaims(fault: fault) }
         guard key.canSign else { throw .cannotSign }
         let set = ClaimSet(
             app: claims.app, sub: claims.user, exp: Double(claims.expires), iat: issued.map(Double.init),

@@ -7,6 +7,8 @@ import PlazaModel
 import PlazaWire
 import Testing
 
+@testable import Tokens
+
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BadInputTests {
     @Test func `what is no call, or a wrong one, gets the documented code, and the connection goes on`() throws {
         let cluster = try FakeCluster { $0.badFrames = 100 }
@@ -182,5 +184,20 @@ import Testing
             frame[Int.random(in: 0..<min(6, frame.count), using: &random)] = UInt8.random(in: 0...255, using: &random)
         }
         return frame
+    }
+
+    @Test func `I17 a token beyond a limit is refused with the name of its claim`() throws {
+        let cluster = try FakeCluster()
+        let client = try WireClient(port: cluster.gateway.port)
+        let key = try #require(try AppKeyring(json: FakeCluster.Tokens.apps).signingKey(for: "demo"))
+        let avatar = String(repeating: "a", count: 201)
+        let payload = #"{"app":"demo","sub":"bob","exp":9000000000,"avatar":"\#(avatar)"}"#
+        let token = try #require(key.handle.sign(Array(payload.utf8), algorithm: key.algorithm, kid: key.kid))
+        guard case .failure(let error) = try client.call("login", #"{"token":"\#(token)"}"#) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(error.code == .tokenInvalid)
+        #expect(error.message == "the token is not valid here: avatar has 201 bytes; at most 200 are possible")
     }
 }

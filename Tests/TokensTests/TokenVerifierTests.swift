@@ -144,7 +144,41 @@ enum Sample {
         "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"nbf\":1e300}", "[]", "7", "", "not json",
     ])
     func `claims that are missing or of another kind are refused`(payload: String) throws {
-        #expect(try Self.error(try Sample.token(Self.header, payload)) == .badClaims)
+        guard case .badClaims(let fault)? = try Self.error(try Sample.token(Self.header, payload)) else {
+            Issue.record("it is taken, or refused for something else")
+            return
+        }
+        #expect(!fault.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("sub", 32, "sub has 33 bytes; it is 1 to 32 letters, digits, hyphens or underscores"),
+            ("name", 100, "name has 101 bytes; at most 100 are possible"),
+            ("avatar", 200, "avatar has 201 bytes; at most 200 are possible"),
+        ])
+    func `a claim at its limit is taken, and beyond it is refused by name`(
+        claim: String, limit: Int, fault: String
+    ) throws {
+        func error(_ count: Int) throws -> TokenError? {
+            let members = ["sub": "alice"].merging([claim: String(repeating: "x", count: count)]) { $1 }
+                .map { "\"\($0.key)\":\"\($0.value)\"" }
+            let payload = "{\"app\":\"demo\",\"exp\":1800000060,\(members.joined(separator: ","))}"
+            return try Self.error(try Sample.token(Self.header, payload))
+        }
+        #expect(try error(limit) == nil)
+        #expect(try error(limit + 1) == .badClaims(fault: fault))
+    }
+
+    @Test func `claims that are missing or of another type are named`() throws {
+        let payloads = [
+            "{\"sub\":\"alice\",\"exp\":1800000060}": "app is missing",
+            "{\"app\":\"demo\",\"sub\":7,\"exp\":1800000060}": "sub is of another type",
+            "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"role\":\"admin\"}": "role is user or server",
+        ]
+        for (payload, fault) in payloads {
+            #expect(try Self.error(try Sample.token(Self.header, payload)) == .badClaims(fault: fault))
+        }
     }
 
     @Test func `what is no token is malformed`() throws {
