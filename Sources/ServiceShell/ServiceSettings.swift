@@ -61,7 +61,10 @@ package struct ServiceSettings: Sendable {
                 reader.refuse("apps", value: path, remedy: "give a file that can be read")
             }
         }
+        let faults = (try? Wire.decode(JSONValue.self, from: self.apps)).map { AppsCheck($0).faults } ?? []
+        for fault in faults { reader.refuse("apps", value: path, remedy: "correct it: \(fault)") }
         do {
+            guard faults.isEmpty else { return }
             let file = try Self.file(of: self.apps)
             for (app, entry) in file.sorted(by: { $0.key < $1.key }) {
                 guard let fault = entry.hooks?.fault else { continue }

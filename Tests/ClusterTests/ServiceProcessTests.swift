@@ -36,6 +36,27 @@ import Testing
         }
     }
 
+    @Test func `a service does not start with a policy or a hook out of its range, and says all that is wrong at once`()
+        async throws
+    {
+        let dismissal = #"{"afterNoUsersSeconds":-1}"#
+        let policy = #"{"maxAdmins":-1,"feedBudget":0,"dismissal":\#(dismissal),"typo":1,"devices":"two"}"#
+        let hooks = #"{"url":"http://a/","secret":"0123456789abcdef","before":{"gift":"maybe"},"events":["x"]}"#
+        let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
+        let apps = #"{"apps":{"demo":{"keys":[\#(key)],"policy":\#(policy),"hooks":\#(hooks)}}}"#
+        let (status, said) = try await self.end(
+            of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps-json", apps, "--ops-port", "70000"])
+        #expect(status == 64)
+        for word in [
+            "demo.policy.maxAdmins is -1; 0 to 100 are possible",
+            "demo.policy.feedBudget is 0; 1 to 10000 are possible",
+            "demo.policy.dismissal.afterNoUsersSeconds is -1; 0 to 31536000 are possible",
+            "demo.policy.typo is not known", "demo.policy.devices is 'two'; it may be several, one",
+            "demo.hooks.before.gift is 'maybe'; it may be allow, refuse",
+            "demo.hooks.events is 'x'; it may be roomCreated", "--ops-port",
+        ] { #expect(said.contains(word), "\(word): \(said)") }
+    }
+
     @Test(
         arguments: [
             ("{\"apps\":{}}", "name at least one app with a key"), ("{", "give JSON of the form"),
