@@ -43,6 +43,8 @@ package struct BarrageMachine: Machine {
             self.like(count, key, by: caller, in: &rows, at: moment, into: &effects)
         case .speaking(let level, let caller):
             self.speak(level, key, by: caller, in: &rows, at: moment, into: &effects)
+        case .refused(let why, let caller):
+            self.refuse(why, key, to: caller, in: &rows, at: moment, into: &effects)
         case .summary(let caller): self.summarize(key, for: caller, in: rows, at: moment.now, into: &effects)
         case .tell(let content): self.tell(content, to: key, in: &rows, at: moment, into: &effects)
         case .opened, .ended, .repeatEnding, .rights, .muted, .unmuted, .floor:
@@ -89,7 +91,7 @@ package struct BarrageMachine: Machine {
         case .unmuted(let user): rows.updateFeed(key) { feed in feed.rights.mutes.remove(user) }
         case .floor(let user, let ticket):
             rows.updateFeed(key) { feed in feed.rights.floors.raise(user, to: ticket) }
-        case .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .summary, .tell:
+        case .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .refused, .summary, .tell:
             preconditionFailure("a call is no fact to learn")
         }
     }

@@ -50,6 +50,17 @@ extension BarrageMachine {
         }
     }
 
+    /// A message or gift that the gateway kept from the app's backend, for it would be refused: it never enters, even if it
+    /// might now; sent again after it entered it is answered as before.
+    func refuse(
+        _ why: Refusal, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        self.answer(caller, about: key, under: self.book[key.app], in: &rows, at: moment, into: &effects) { feed, _ in
+            feed.refuse(caller.request.counter, feed.refusal(of: caller) ?? why)
+        }
+    }
+
     /// Likes: they go into the total at once, and into the feed when it has room.
     func like(
         _ count: Int, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,

@@ -4,14 +4,6 @@ import PlazaModel
 
 /// Gifts: no mute and no budget holds them back, for they are paid (reference 11.1).
 extension BarrageMachine {
-    /// What a gift call asks for.
-    struct GiftOrder {
-        var gift: GiftID
-        var count: Int
-        /// Empty: the live's owner.
-        var receivers: [UserID]
-    }
-
     /// Sends a gift, or says why not.
     func give(
         _ order: GiftOrder, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
@@ -32,9 +24,8 @@ extension BarrageMachine {
             let content = FeedContent.gift(
                 sender: caller.user, gift: gift, count: order.count, receivers: receivers)
             let position = feed.enter(content, .gift, to: key, under: rules, at: moment.now, into: &effects)
-            let count = Int64(order.count) * Int64(receivers.count)
-            feed.statistics.totalGiftsSent.add(count)
-            feed.statistics.totalGiftCoins.add(gift.coins.times(count))
+            feed.statistics.totalGiftsSent.add(order.number)
+            feed.statistics.totalGiftCoins.add(order.coins(at: gift.coins))
             feed.summaryChanged(at: moment.now)
             return Fate(counter, at: position)
         }
@@ -53,24 +44,16 @@ extension BarrageMachine {
 
 extension FeedRow {
     /// The gift that is ordered, or why it may not be sent here now.
-    fileprivate func gift(of order: BarrageMachine.GiftOrder, under rules: AppRules) -> Result<Gift, Refusal> {
-        if rules.gifts.isEmpty { return .failure(.giftsNotEnabled) }
-        if !self.rights.isGiftEnabled { return .failure(.giftsOff) }
-        guard let gift = rules.gifts[order.gift] else { return .failure(.noSuchGift) }
-        if !Limits.giftCount.contains(order.count) { return .failure(.giftCount) }
-        let isPossible =
-            order.receivers.count <= Limits.giftReceivers && Set(order.receivers).count == order.receivers.count
-        return isPossible ? .success(gift) : .failure(.giftReceivers)
+    fileprivate func gift(of order: GiftOrder, under rules: AppRules) -> Result<Gift, Refusal> {
+        let gift = rules.gifts[order.gift]
+        let refusal = order.refusal(
+            isKnown: gift != nil, hasGifts: !rules.gifts.isEmpty, isOn: self.rights.isGiftEnabled)
+        guard let gift, refusal == nil else { return .failure(refusal ?? .noSuchGift) }
+        return .success(gift)
     }
 }
 
 extension Int64 {
-    /// The product, or the highest number there is.
-    fileprivate func times(_ factor: Int64) -> Int64 {
-        let (product, isTooHigh) = self.multipliedReportingOverflow(by: factor)
-        return isTooHigh ? .max : product
-    }
-
     /// Adds, up to the highest number there is.
     fileprivate mutating func add(_ number: Int64) {
         let (sum, isTooHigh) = self.addingReportingOverflow(number)

@@ -13,7 +13,7 @@ extension FeedRow {
     ) -> Fate {
         let counter = caller.request.counter
         let isMuted = self.rights.isMessageDisable && !self.rights.spares(caller)
-        if let refusal = self.refusal(of: caller) ?? (isMuted ? .roomMuted : message.flaw) {
+        if let refusal = self.refusal(of: caller) ?? (isMuted ? .roomMuted : message.fault) {
             return self.refuse(counter, refusal)
         }
         // Who became an admin after having been muted is spared for as long as it is one.
@@ -79,38 +79,5 @@ extension FeedRights {
     /// Whether the room mute does not hold for `caller`.
     fileprivate func spares(_ caller: Caller) -> Bool {
         caller.role == .server || caller.userID == self.owner || self.admins.contains(caller.userID)
-    }
-}
-
-extension FeedContent {
-    /// Why a message may not enter, whoever sends it: it says nothing, or too much.
-    fileprivate var flaw: Refusal? {
-        let bytes: Int
-        switch self {
-        case .text(_, let text, let extensionInfo):
-            if text.isEmpty { return .empty }
-            bytes = text.utf8.count + (extensionInfo.map(Self.bytes) ?? 0)
-        case .custom(_, let businessID, let data):
-            if businessID.isEmpty { return .empty }
-            bytes = businessID.utf8.count + data.utf8.count
-        default: return nil
-        }
-        return bytes <= Limits.messageBytes ? nil : .tooLong
-    }
-
-    private static func bytes(of info: [String: String]) -> Int {
-        info.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-    }
-
-    /// Whether what a message's sender wrote for others to read contains a word: text, values, data, but no names of
-    /// keys and features.
-    func contains(_ filter: WordFilter) -> Bool {
-        if filter.isEmpty { return false }
-        switch self {
-        case .text(_, let text, let extensionInfo):
-            return filter.matches(text) || extensionInfo?.values.contains { filter.matches($0) } ?? false
-        case .custom(_, _, let data): return filter.matches(data)
-        default: return false
-        }
     }
 }

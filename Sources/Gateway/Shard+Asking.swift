@@ -17,44 +17,82 @@ struct AskedCall {
     var verdict: HookVerdict?
 }
 
+/// Whether an app's backend is asked about a call.
+enum HookStep {
+    /// It goes on without.
+    case nobody
+    /// It would be refused: this goes on in its place, which cannot enter by chance.
+    case refuse(Effect)
+    case ask(HookQuestion)
+}
+
 /// Messages and gifts that an app's backend is asked about first (PROTOCOL.md, section 17).
 ///
 /// The shard never waits: the asker answers into its mailbox. What one client sent goes on in the order in which it was sent;
 /// since earlier questions end earlier, nobody waits longer for that than its own question may take.
 extension Shard {
-    /// What the app's backend must be asked before the call goes on; nil: nothing.
-    func question(about effect: Effect, _ frame: ClientFrame, _ client: Client) -> HookQuestion? {
+    /// Whether the app's backend must be asked before the call goes on.
+    func asking(about effect: Effect, _ frame: ClientFrame, _ client: Client) -> HookStep {
         // An app's server is the app: it is not asked about its own calls.
         guard let asker = self.gateway.asker, client.role == .user, case .barrage(let input) = effect else {
-            return nil
+            return .nobody
         }
-        let content: BeforeContent
         switch input.command {
-        case .sendText(let text, let extensionInfo, _):
-            content = .beforeText(sender: client.user, text: text, extensionInfo: extensionInfo)
-        case .sendCustom(let businessID, let data, _):
-            content = .beforeCustom(sender: client.user, businessID: businessID, data: data)
-        case .sendGift(let giftID, let count, let receivers, _):
-            guard asker.asks(client.app, aboutGifts: true) else { return nil }
-            let price = self.gateway.tables.read { $0.apps[client.app].gift(giftID)?.coins } ?? 0
-            // Of forms that the fan-out refuses anyway, so that no sum overflows.
-            let (coins, isTooMuch) = price.multipliedReportingOverflow(by: Int64(count))
-            content = .beforeGift(
-                sender: client.user, giftID: giftID, count: count, coins: isTooMuch ? Int64.max : coins,
-                receivers: receivers)
-        default: return nil
+        case .sendText(let text, let extensionInfo, let caller):
+            guard asker.asks(client.app, aboutGifts: false) else { return .nobody }
+            let message = FeedContent.text(sender: client.user, text: text, extensionInfo: extensionInfo)
+            if let why = self.refusal(of: message, in: input.key, from: caller) {
+                return Self.refuse(why, input.key, caller)
+            }
+            return self.ask(
+                .beforeText(sender: client.user, text: text, extensionInfo: extensionInfo), input.key, frame, client)
+        case .sendCustom(let businessID, let data, let caller):
+            guard asker.asks(client.app, aboutGifts: false) else { return .nobody }
+            let message = FeedContent.custom(sender: client.user, businessID: businessID, data: data)
+            if let why = self.refusal(of: message, in: input.key, from: caller) {
+                return Self.refuse(why, input.key, caller)
+            }
+            return self.ask(
+                .beforeCustom(sender: client.user, businessID: businessID, data: data), input.key, frame, client)
+        case .sendGift(let gift, let count, let receivers, let caller):
+            guard asker.asks(client.app, aboutGifts: true) else { return .nobody }
+            let order = GiftOrder(gift: gift, count: count, receivers: receivers)
+            let (refusal, price) = self.gateway.tables.read { model in
+                (model.refusal(of: order, in: input.key), model.apps[client.app].gift(gift)?.coins)
+            }
+            if let refusal { return Self.refuse(refusal, input.key, caller) }
+            return self.ask(
+                .beforeGift(
+                    sender: client.user, giftID: gift, count: count, coins: order.coins(at: price ?? 0),
+                    receivers: receivers),
+                input.key, frame, client)
+        default: return .nobody
         }
-        guard asker.asks(client.app, aboutGifts: content.isGift) else { return nil }
-        return HookQuestion(
-            id: "\(client.session.text)/\(frame.id)", key: input.key,
-            at: Timestamp(milliseconds: WallClock.milliseconds()), content: content)
+    }
+
+    /// Why the fan-out would refuse a message, as far as is known here; the words, which cost most, last.
+    private func refusal(of message: FeedContent, in key: LiveKey, from caller: Caller) -> Refusal? {
+        if let known = self.gateway.tables.read({ $0.refusal(of: message, in: key, from: caller.userID) }) {
+            return known
+        }
+        return message.contains(self.gateway.tables.filter(of: key.app)) ? .sensitive : nil
+    }
+
+    private static func refuse(_ why: Refusal, _ key: LiveKey, _ caller: Caller) -> HookStep {
+        .refuse(.barrage(BarrageInput(key, .refused(why: why, caller: caller))))
+    }
+
+    private func ask(_ content: BeforeContent, _ key: LiveKey, _ frame: ClientFrame, _ client: Client) -> HookStep {
+        .ask(
+            HookQuestion(
+                id: "\(client.session.text)/\(frame.id)", key: key,
+                at: Timestamp(milliseconds: WallClock.milliseconds()), content: content))
     }
 
     /// Asks, and keeps the call until there is a verdict.
     func ask(
         _ question: HookQuestion, about effect: Effect, _ frame: ClientFrame, _ room: LiveID?, _ client: Client
     ) throws(ReplyError) {
-        if client.asked.contains(where: { $0.id == frame.id }) { return }
         guard client.asked.count + client.core.openCalls < OpenCalls<SentRecord>.limit else {
             throw ReplyError(
                 .overloaded, "\(OpenCalls<SentRecord>.limit) calls are open already", retryAfter: 200)

@@ -55,11 +55,15 @@ extension Shard {
         case .join(let live, let effect): try self.forward(effect, frame, .join(live), nil, client)
         case .leave(let live, let effect): try self.forward(effect, frame, .leave(live), nil, client)
         case .forward(let effect, let room):
-            if let question = self.question(about: effect, frame, client) {
+            // Sent again while the backend is asked: the one answer comes.
+            if client.asked.contains(where: { $0.id == frame.id }) { return }
+            switch self.asking(about: effect, frame, client) {
+            case .nobody: try self.forward(effect, frame, .plain, room, client)
+            case .refuse(let refused): try self.forward(refused, frame, .plain, room, client)
+            case .ask(let question):
                 guard try self.mayGoOn(frame.id, .plain, room, client) else { return }
-                return try self.ask(question, about: effect, frame, room, client)
+                try self.ask(question, about: effect, frame, room, client)
             }
-            try self.forward(effect, frame, .plain, room, client)
         case .login: break
         case .rename(let name, let avatarURL):
             try self.rename(frame, client, caller, name: name, avatarURL: avatarURL, began: began)

@@ -11,6 +11,8 @@ final class Tables: Sendable {
         var awaited = AwaitedReplies()
         var notices = NoticeRing()
         var ranking: Ranking
+        /// The words of apps whose backends are asked about messages, made ready once for a revision.
+        var filters: [AppID: (revision: Int64, words: WordFilter)] = [:]
     }
 
     private let state: Locked<State>
@@ -23,6 +25,18 @@ final class Tables: Sendable {
             let result = body(state.model)
             return result
         }
+    }
+
+    /// The words that `app` refuses.
+    func filter(of app: AppID) -> WordFilter {
+        let (known, revision, words) = self.state.withLock { state in
+            (state.filters[app], state.model.apps.revision(of: app), state.model.apps[app].words)
+        }
+        if let known, known.revision == revision { return known.words }
+        // Outside the lock that everybody reads under, for it takes a while.
+        let filter = WordFilter(words)
+        self.state.withLock { $0.filters[app] = (revision, filter) }
+        return filter
     }
 
     /// Changes the model, then gives out the replies that waited for it.

@@ -170,6 +170,8 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     /// A gift of the app's catalogue; no receiver: for the live's owner.
     case sendGift(giftID: GiftID, count: Int, receivers: [UserID], caller: Caller)
     case sendLikes(count: Int, caller: Caller)
+    /// A message or gift that is refused before the app's backend is asked about it (PROTOCOL.md, section 17).
+    case refused(why: Refusal, caller: Caller)
     /// How loud the caller speaks, 0 to 100; 0: it fell silent.
     case speaking(level: Int, caller: Caller)
     /// Answers with the live's figures.

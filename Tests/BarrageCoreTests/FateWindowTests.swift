@@ -58,6 +58,7 @@ import Testing
             (6, .messageTooLong), (7, .droppedByBudget), (8, .droppedByBudget), (9, .userMuted), (10, .tooFrequent),
             (11, .sensitiveWords), (12, .giftsNotEnabled), (13, .noSuchGift), (14, .giftsOffInLive),
             (15, .badParameter), (16, .badParameter), (17, .badParameter), (18, .notOnSeat), (19, .badParameter),
+            (20, .badParameter),
         ]
         for (number, code) in expected { #expect(Refusal(rawValue: number)?.code == code) }
         #expect(Refusal.allCases.count == expected.count + 1)
@@ -69,6 +70,7 @@ import Testing
             #expect(error?.message.isEmpty == false && error?.retryAfter == 5)
         }
         #expect(Refusal.tooOften.error(retryAfter: 0, under: rules)?.message.contains("7") == true)
+        #expect(Refusal.noBusinessID.error(retryAfter: 0, under: rules)?.message == "businessID is empty")
         #expect(Refusal.tooLong.error(retryAfter: 0, under: rules)?.message.contains("12288") == true)
         #expect(Refusal.giftCount.error(retryAfter: 0, under: rules)?.message.contains("1 to 255") == true)
     }

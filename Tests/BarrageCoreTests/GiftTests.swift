@@ -51,6 +51,22 @@ import Testing
         #expect(barrage.feed?.lastNumber == 1)
     }
 
+    @Test func `I15 a call that was kept from the app's backend never enters, and one that entered keeps its answer`() {
+        var barrage = BarrageHarness(settings: Self.settings)
+        func refused(_ counter: Int64, ticket: Int64? = 1) -> [Effect] {
+            barrage.send(.refused(why: .giftsOff, caller: user("bob", counter, ticket: ticket)))
+        }
+        // Gifts are on here, again: the gateway knew of that a moment later.
+        #expect(refused(1).outcome.code == .giftsOffInLive)
+        #expect(self.give(&barrage, by: user("bob", 1)).outcome.code == .giftsOffInLive, "the same call, sent again")
+        #expect(barrage.feed?.lastNumber == 0)
+        let given = self.give(&barrage, by: user("bob", 2)).outcome
+        #expect(given.wasSent && refused(2).outcome == given)
+        #expect(refused(3, ticket: nil).outcome.code == .notInRoom)
+        #expect(barrage.feed?.statistics.totalGiftsSent == 1 && barrage.feed?.lastNumber == 1)
+        barrage.expectSound()
+    }
+
     @Test func `a gift that cannot be given is refused with its code, and changes nothing`() {
         var empty = BarrageHarness()
         #expect(self.give(&empty, by: user("bob", 1)).outcome.code == .giftsNotEnabled)

@@ -174,6 +174,13 @@ import Testing
             for person in [bob, carl] { try await person.call("live.join", CallParams(live: "a"), live: "a") }
             try await Self.refuse(bob, receiver)
             try await Self.keepSilent(bob, carl)
+            try await Self.refuseUnasked(bob, receiver)
+            let off = try await harness.ask(
+                "PATCH", "/v1/lives/a", #"{"isGiftEnabled":false}"#, of: gateway.http, token: server)
+            #expect(off.status == 200, "\(off.text)")
+            let asked = receiver.received.count
+            try await bob.expectRefusal(.giftsOffInLive, "gift.send", Self.gift(1))
+            #expect(receiver.received.count == asked, "of gifts that are off nobody is asked")
             // An app's server is not asked about its own calls.
             let own = try await harness.ask(
                 "POST", "/v1/lives/a/messages", #"{"text":"bad"}"#, of: gateway.http, token: server)
@@ -205,6 +212,29 @@ import Testing
         }
         #expect(asked.first?.members["coins"] == 6 && asked.first?.members["giftID"] == "rose")
         #expect(asked.first?.members["sender"]?.members["userID"] == "bob")
+    }
+
+    /// What is refused anyway costs the backend no question; a gift counts for each receiver, there and here.
+    private static func refuseUnasked(_ bob: Person, _ receiver: HookReceiver) async throws {
+        let asked = receiver.received.count
+        try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "a", "gift": "tulip"] as JSONValue)
+        let long = String(repeating: "x", count: 13_000)
+        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "a", text: long))
+        #expect(receiver.received.count == asked)
+        let before = try await Self.coins(bob)
+        try await bob.call(
+            "gift.send",
+            ["live": "a", "gift": "rose", "count": 2, "receivers": ["alice", "bob", "carl"]] as JSONValue, live: "a")
+        let question = try Wire.decode(JSONValue.self, from: try #require(receiver.received.last).body)
+        #expect(question.members["content"]?.members["beforeGift"]?.members["coins"] == 18)
+        #expect(try await Self.coins(bob) - before == 18)
+    }
+
+    /// What the live's gifts cost so far.
+    private static func coins(_ person: Person) async throws -> Int64 {
+        let result = try await person.call("live.summary", CallParams(live: "a"))
+        guard case .statistics(let statistics) = result else { throw EveningFailure("no figures: \(result)") }
+        return statistics.totalGiftCoins
     }
 
     /// Silence allows messages and refuses gifts here, after two seconds; nobody else waits meanwhile.

@@ -118,12 +118,18 @@ final class FakeCluster: RecordSink, FeedSource {
             default: break
             }
         case .barrageInbox:
-            guard let input = try? Wire.decode(BarrageInput.self, from: value),
-                case .sendText(let text, _, let caller) = input.command
-            else { return }
-            self.reply(caller) {
-                let content = FeedContent.text(sender: caller.user, text: text, extensionInfo: nil)
-                return .success(result: .sent(position: self.publish(input.key, content)))
+            guard let input = try? Wire.decode(BarrageInput.self, from: value) else { return }
+            switch input.command {
+            case .sendText(let text, _, let caller):
+                self.reply(caller) {
+                    let content = FeedContent.text(sender: caller.user, text: text, extensionInfo: nil)
+                    return .success(result: .sent(position: self.publish(input.key, content)))
+                }
+            case .sendGift(_, _, _, let caller), .sendCustom(_, _, let caller):
+                self.reply(caller) { .success(result: .done) }
+            case .refused(let why, let caller):
+                self.reply(caller) { .failure(error: ReplyError(why.code, "refused unasked")) }
+            default: break
             }
         case .userNotices:
             guard let notice = try? Wire.decode(Notice.self, from: value) else { return }

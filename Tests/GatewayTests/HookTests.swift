@@ -20,7 +20,8 @@ import Webhooks
 
         init(_ receiver: HookReceiver, message: AppHooks.Silence = .allow, timeout: Int = 2000) throws {
             let hooks = AppHooks(
-                url: receiver.url, secret: "a secret of the app", before: AppHooks.Before(message: message))
+                url: receiver.url, secret: "a secret of the app",
+                before: AppHooks.Before(message: message, gift: .refuse))
             let asker = HookAsker(hooks: ["demo": hooks], timeoutMilliseconds: timeout, metrics: MetricsRegistry())
             self.asker = asker
             Thread.detachNewThread { asker.run() }
@@ -115,5 +116,73 @@ import Webhooks
         let (server, _) = try hooked.cluster.client("shop", role: .server)
         #expect(try server.call("barrage.sendText", Self.text("hi")) == Self.sent(1))
         #expect(receiver.received.isEmpty)
+    }
+
+    /// A gateway that knows the app's gifts and words.
+    private static func equipped(_ receiver: HookReceiver) throws -> Hooked {
+        let hooked = try Hooked(receiver)
+        let rose = Gift(giftID: "rose", name: "Rose", coins: 5)
+        let settings = AppSettings(
+            words: ["Durian"], gifts: [GiftCategory(categoryID: "a", name: "A", gifts: [rose])])
+        hooked.cluster.gateway.received(AppRecord(app: FakeCluster.app, revision: 1, settings: settings))
+        return hooked
+    }
+
+    @Test func `a backend is told what a gift costs for all of its receivers`() throws {
+        let receiver = try HookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let hooked = try Self.equipped(receiver)
+        let client = try hooked.cluster.viewer("bob", of: "room")
+        for body in [
+            #"{"live":"room","gift":"rose","count":2,"receivers":["o","x","y"]}"#,
+            #"{"live":"room","gift":"rose","count":2}"#,
+        ] { #expect(try client.call("gift.send", body) == .success(result: .done)) }
+        let coins = try receiver.received.map { request -> Int64? in
+            let question = try Wire.decode(HookQuestion.self, from: request.body)
+            guard case .beforeGift(_, "rose", 2, let coins, _) = question.content else { return nil }
+            return coins
+        }
+        #expect(coins == [30, 10])
+    }
+
+    @Test func `a backend is not asked about what is refused anyway`() throws {
+        let receiver = try HookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let hooked = try Self.equipped(receiver)
+        let client = try hooked.cluster.viewer("bob", of: "room")
+        func expect(_ why: Refusal, _ method: String, _ body: String) throws {
+            let outcome = try client.call(method, body)
+            #expect(outcome == .failure(error: ReplyError(why.code, "refused unasked")), "\(why): \(outcome)")
+            let told: Refusal? = try hooked.cluster.record { record in
+                guard let value = record.value, let input = try? Wire.decode(BarrageInput.self, from: value),
+                    case .refused(why, _) = input.command
+                else { return nil }
+                return why
+            }
+            #expect(told == why)
+        }
+        let long = String(repeating: "x", count: 13_000)
+        try expect(.noSuchGift, "gift.send", #"{"live":"room","gift":"tulip"}"#)
+        try expect(.giftCount, "gift.send", #"{"live":"room","gift":"rose","count":256}"#)
+        try expect(.giftReceivers, "gift.send", #"{"live":"room","gift":"rose","receivers":["o","o"]}"#)
+        try expect(.tooLong, "barrage.sendText", Self.text(long))
+        try expect(.empty, "barrage.sendText", Self.text(""))
+        try expect(.noBusinessID, "barrage.sendCustom", #"{"live":"room","businessID":"","data":"x"}"#)
+        try expect(.sensitive, "barrage.sendText", Self.text("a DURIAN!"))
+        var info = LiveInfo(liveID: "room", isMessageDisable: true, liveOwner: UserInfo(userID: "anna"))
+        info.isGiftEnabled = false
+        hooked.cluster.gateway.received(
+            RoomRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 2))
+        try expect(.giftsOff, "gift.send", #"{"live":"room","gift":"rose"}"#)
+        try expect(.roomMuted, "barrage.sendText", Self.text("hello"))
+        // The word list as it is now, not as it was first read.
+        info.isMessageDisable = false
+        hooked.cluster.gateway.received(
+            RoomRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 3))
+        hooked.cluster.gateway.received(
+            AppRecord(app: FakeCluster.app, revision: 2, settings: AppSettings(words: ["mothball"])))
+        try expect(.giftsNotEnabled, "gift.send", #"{"live":"room","gift":"rose"}"#)
+        try expect(.sensitive, "barrage.sendText", Self.text("mothballs"))
+        #expect(receiver.received.isEmpty)
+        #expect(try client.call("barrage.sendText", Self.text("a durian")) == Self.sent(1))
+        #expect(receiver.received.count == 1, "what may enter is asked about")
     }
 }
