@@ -66,5 +66,12 @@ swift test --skip-build --disable-xctest --no-parallel ${options[@]+"${options[@
 
 say "skipped:"
 grep -E '^[^ ]+ (Test|Suite) .* skipped(: .*|\.)$' "$output" | sort -u | sed 's/^/  /' || say "  none"
+if [[ $failed == 1 ]]; then
+  # Each failure with what was expected, once more at the end: a log of this length is read from there.
+  say "failed:"
+  grep -E -A 3 '^[^ ]+ (Test|Suite) .* (failed after|recorded an issue)|Fatal error' "$output" |
+    grep -E '^[^ ]+ (Test|Suite) .* (failed after|recorded an issue)|^↳|Fatal error|error:' | cut -c1-600 |
+    tail -n 60 | sed 's/^/  /' || say "  no test says so: read the log above"
+fi
 grep -E '^[^ ]+ Test run with ' "$output"
 exit "$failed"

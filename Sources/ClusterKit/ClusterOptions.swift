@@ -97,8 +97,8 @@ package struct ClusterOptions: Sendable {
     }
 
     /// Partitions where one machine carries all: a transaction costs its broker by the partitions that it writes
-    /// (decision 0006), and more than four instances of a service have nothing to gain there.
-    package static let partitionsHere = 4
+    /// (decision 0006), and more than two instances of a service have nothing to gain there.
+    package static let partitionsHere = 2
     /// Partitions on a Kafka that runs elsewhere, as the services have it by themselves.
     package static let partitionsElsewhere = 12
 

@@ -97,7 +97,7 @@ struct KafkaHome: Sendable {
     }
 
     /// The broker's settings; what takeovers need is in the second block, what a fast start and shared cores need in the
-    /// third: threads by the dozen only wake each other on a machine that the whole cluster runs on.
+    /// third: on a machine that the whole cluster runs on, a second thread for requests only wakes the first.
     func properties(of node: Int) -> String {
         let voters = self.controllerPorts.enumerated().map { "\($0.offset + 1)@127.0.0.1:\($0.element)" }
         return """
@@ -129,8 +129,8 @@ struct KafkaHome: Sendable {
             share.coordinator.state.topic.min.isr=1
             offsets.topic.segment.bytes=16777216
             log.cleaner.dedupe.buffer.size=33554432
-            num.network.threads=2
-            num.io.threads=3
+            num.network.threads=1
+            num.io.threads=1
 
             """
     }

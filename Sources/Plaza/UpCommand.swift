@@ -54,7 +54,7 @@ enum UpCommand: Subcommand {
             "restart", default: true, help: "start again what dies, with back-off; --no-restart leaves it dead")
         let partitions = reader.int(
             "partitions", default: 0, range: 0...1024,
-            help: "partitions of each topic; chosen when a cluster is made, never changed afterwards; 0: 4, or 12 with "
+            help: "partitions of each topic; chosen when a cluster is made, never changed afterwards; 0: 2, or 12 with "
                 + "--kafka")
         options.partitions = partitions == 0 ? Self.partitions(on: options.broker) : partitions
         let budget = reader.int(

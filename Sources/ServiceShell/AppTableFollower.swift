@@ -29,7 +29,7 @@ package final class AppTableFollower: ServiceComponent {
     package init(_ settings: ShellSettings, log: Log) {
         self.kafka = settings.kafka
         self.partitions = settings.partitions
-        self.fetchWaitMilliseconds = settings.fetchWaitMilliseconds
+        self.fetchWaitMilliseconds = settings.unhurriedFetchWaitMilliseconds
         self.log = log
     }
 

@@ -111,4 +111,7 @@ package struct ShellSettings: Sendable {
 
     /// How long a broker holds back an empty answer: the in-memory one does not wake a waiting fetch.
     package var fetchWaitMilliseconds: Int { self.mode == .full ? 100 : 5 }
+
+    /// The same for what nobody waits for within milliseconds: each fetch costs the in-memory broker's one thread.
+    package var unhurriedFetchWaitMilliseconds: Int { self.mode == .full ? 100 : 50 }
 }

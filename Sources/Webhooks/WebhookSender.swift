@@ -85,7 +85,7 @@ package final class WebhookSender: ServiceComponent {
     /// One life of the consumer.
     private func live(_ client: HTTPClient) throws(KafkaError) {
         let consumer = try KafkaConsumer(
-            self.settings.kafka, group: Self.group, fetchWaitMilliseconds: self.settings.fetchWaitMilliseconds,
+            self.settings.kafka, group: Self.group, fetchWaitMilliseconds: self.settings.unhurriedFetchWaitMilliseconds,
             sessionTimeoutMilliseconds: self.settings.sessionMilliseconds)
         defer { consumer.close() }
         let second = try KafkaConsumer(self.settings.kafka)
