@@ -45,7 +45,9 @@ for package in "${wanted[@]}"; do
   [[ $status == installed || " ${missing[*]:-} " == *" $package "* ]] || missing+=("$package")
 done
 # Any Java from 17 on will do, and it need not be Debian's.
-if [[ " ${missing[*]:-} " == *" openjdk-17-jre-headless "* ]] && command -v java >/dev/null; then
+java_version() { java -version 2>&1 | sed -nE '1s/.* version "([0-9]+).*/\1/p'; }
+if [[ " ${missing[*]:-} " == *" openjdk-17-jre-headless "* ]] && command -v java >/dev/null &&
+  [[ $(java_version) =~ ^[0-9]+$ && $(java_version) -ge 17 ]]; then
   kept=()
   for package in "${missing[@]}"; do [[ $package == openjdk-* ]] || kept+=("$package"); done
   missing=(${kept[@]+"${kept[@]}"})

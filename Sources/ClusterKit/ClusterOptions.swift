@@ -90,6 +90,17 @@ package struct ClusterOptions: Sendable {
             return "--brokers \(brokers): 1 or 3 are possible."
         }
         if !(1...1024).contains(self.partitions) { return "--partitions \(self.partitions): 1 to 1024 are possible." }
+        let ports = [("--port", self.port), ("--http-port", self.httpPort), ("--ops-port", self.opsPort)]
+        for (index, (name, port)) in ports.enumerated() where port != 0 {
+            // Each further gateway has 10 more.
+            let other = ports[..<index].first {
+                $0.1 != 0 && ($0.1 - port) % 10 == 0 && abs($0.1 - port) / 10 < max(1, self.instances(of: .gateway))
+            }
+            if let other {
+                return "\(name) \(port) and \(other.0) \(other.1) give two gateways the same port: "
+                    + "each further one has 10 more."
+            }
+        }
         if let feedBudget, !(1...10_000).contains(feedBudget) {
             return "--feed-budget \(feedBudget): 1 to 10000 messages a second are possible."
         }

@@ -256,7 +256,10 @@ package final class LocalCluster: Sendable {
     private func awaitReady(until deadline: Date) -> Result<Void, ClusterError> {
         let outcome = self.roster.wait(until: deadline) { roster -> Result<Void, ClusterError>? in
             if roster.isStopping { return .failure(.notRunning(runDirectory: self.directory.path)) }
-            let expected = roster.members.filter { $0.wanted == .up || ($0.wanted == .down && !$0.endWasAsked) }
+            // What was ready once and stays dead, as asked, is no failed start.
+            let expected = roster.members.filter {
+                $0.wanted == .up || ($0.wanted == .down && !$0.endWasAsked && $0.endsWithoutReady > 0)
+            }
             let lost = expected.first { $0.pid == nil && ($0.wanted == .down || $0.endsWithoutReady >= 5) }
             if let lost, let end = lost.lastEnd {
                 return .failure(

@@ -2,6 +2,7 @@
 import ClusterKit
 import Foundation
 import Settings
+import Synchronization
 
 /// One subcommand of `plaza`.
 protocol Subcommand: SendableMetatype {
@@ -38,7 +39,8 @@ enum Subcommands {
             return 64
         }
         do {
-            return try await command.run(Array(arguments.dropFirst()), environment: environment)
+            let status = try await command.run(Array(arguments.dropFirst()), environment: environment)
+            return status == 0 && self.outputFailed.load(ordering: .relaxed) ? 74 : status
         } catch let error as SettingsError {
             if error.exitStatus == 0 { print(error, terminator: "") } else { Self.complain("\(error)") }
             return error.exitStatus
@@ -48,11 +50,25 @@ enum Subcommands {
         }
     }
 
-    /// Writes a line to standard error.
-    static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+    /// Writes a line to standard error; where that takes nothing, there is nobody to tell.
+    static func complain(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+    }
 
     /// Writes a line to standard output at once, also when that is a pipe.
-    static func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+    ///
+    /// A full disk or a reader that went ends nothing that runs: it is told once, and `run` gives status 74 in the end.
+    static func say(_ text: String) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+        } catch {
+            if !self.outputFailed.exchange(true, ordering: .relaxed) {
+                self.complain("plaza: standard output cannot be written: \(error.localizedDescription)")
+            }
+        }
+    }
+
+    private static let outputFailed = Atomic<Bool>(false)
 
     private static var overview: String {
         let lines = self.all.map {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
 import Foundation
+import PlazaModel
 import Settings
 import Tokens
 
@@ -29,6 +30,9 @@ enum TokenCommand: Subcommand {
             "role", default: Role.user, help: "user: acts for itself. server: the app's own server, which may all")
         let seconds = reader.int(
             "seconds", default: 86_400, range: 1...31_536_000, help: "how long the token is valid from now")
+        if UserID(checking: user) == nil {
+            reader.refuse("user", value: user, remedy: "give 1 to 32 bytes of letters, digits, '-' and '_'")
+        }
         try reader.finish()
         let expires = Int64(Date().timeIntervalSince1970) + Int64(seconds)
         let claims = TokenClaims(

@@ -70,6 +70,9 @@ enum UpCommand: Subcommand {
         options.shards = shards == 0 ? nil : shards
         options.logLevel = reader.optionalString(
             "log-level", placeholder: "LEVEL", help: "what the services log: debug, info, warning or error")
+        if let level = options.logLevel, !["debug", "info", "warning", "error"].contains(level) {
+            reader.refuse("log-level", value: level, remedy: "give one of debug, info, warning, error")
+        }
         if reader.flag("demo", help: "keep a lively room going: clients that join, chat and battle") {
             options.demoArguments = []
         }
@@ -106,6 +109,9 @@ enum UpCommand: Subcommand {
         let brokers = reader.int("brokers", default: 1, range: 1...3, help: "how many brokers to start: 1 or 3")
         let external = reader.optionalString(
             "kafka", placeholder: "HOST:PORT,…", help: "use a Kafka that runs already")
+        if let external, !external.split(separator: ",", omittingEmptySubsequences: false).allSatisfy(Self.isAddress) {
+            reader.refuse("kafka", value: external, remedy: "give HOST:PORT, several with commas between them")
+        }
         if let home, external != nil {
             reader.refuse("kafka", value: external, remedy: "leave out either --kafka or --kafka-home \(home)")
         }
@@ -115,6 +121,13 @@ enum UpCommand: Subcommand {
         }
         if let home { return .kafkaHome(home, brokers: brokers) }
         return external.map { .external($0) } ?? .embedded
+    }
+
+    private static func isAddress(_ text: Substring) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
+            return false
+        }
+        return colon != text.startIndex && (1...65_535).contains(port)
     }
 
     private static func scale(_ reader: inout SettingsReader) -> [ServiceKind: Int] {

@@ -36,6 +36,7 @@ import Testing
         "COpenSSL": ["Sources/WebSocket/", "Sources/HTTPClient/"],
         "CCurl": ["Sources/HTTPClient/"],
         "CTsan": ["Sources/Concurrency/"],
+        "CZlib": ["Sources/Deflate/"],
     ]
 
     @Test func `a C library is imported behind its fence alone`() {

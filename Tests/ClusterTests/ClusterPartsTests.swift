@@ -96,6 +96,13 @@ import Tokens
         options.broker = .embedded
         options.feedBudget = 0
         #expect(options.problem == "--feed-budget 0: 1 to 10000 messages a second are possible.")
+        options.feedBudget = nil
+        options.port = 8080
+        options.httpPort = 8090
+        #expect(options.problem == nil)
+        options.scale = [.gateway: 2]
+        let clash = "--http-port 8090 and --port 8080 give two gateways the same port: each further one has 10 more."
+        #expect(options.problem == clash)
     }
 
     @Test func `a directory where nothing runs has no state`() {

@@ -8,8 +8,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
     /// Runs a service to its end.
     private func end(of service: ServiceKind, _ arguments: [String]) async throws -> (status: Int32, said: String) {
+        try await self.end(of: service.rawValue, arguments)
+    }
+
+    private func end(of program: String, _ arguments: [String]) async throws -> (status: Int32, said: String) {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: try ProgramFinder().path(of: service.rawValue))
+        process.executableURL = URL(fileURLWithPath: try ProgramFinder().path(of: program))
         process.arguments = arguments
         let log = NSTemporaryDirectory() + "liveplaza-process-\(UUID().uuidString).log"
         defer { try? FileManager.default.removeItem(atPath: log) }
@@ -55,6 +59,35 @@ import Testing
             "demo.hooks.before.gift is 'maybe'; it may be allow, refuse",
             "demo.hooks.events is 'x'; it may be roomCreated", "--ops-port",
         ] { #expect(said.contains(word), "\(word): \(said)") }
+    }
+
+    @Test(
+        arguments: [
+            (["--log-level", "loud"], "debug, info, warning, error"), (["--kafka", "nonsense"], "HOST:PORT"),
+            (["--kafka", "a:1,b:70000"], "HOST:PORT"), (["--brokers", "2"], "1 or 3"),
+        ])
+    func `a cluster with options that cannot work is not begun`(arguments: [String], remedy: String) async throws {
+        let directory = NSTemporaryDirectory() + "liveplaza-unbegun-\(UUID().uuidString)"
+        let (status, said) = try await self.end(of: "plaza", ["up", "--run-dir", directory] + arguments)
+        #expect(status == 64)
+        #expect(said.contains(remedy), "\(said)")
+        #expect(!FileManager.default.fileExists(atPath: directory))
+    }
+
+    @Test func `output that cannot be written is told, and ends nothing by a trap`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: try ProgramFinder().path(of: "plaza"))
+            process.arguments = ["token", "--run-dir", cluster.directory.path, "--user", "alice"]
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            let told = Pipe()
+            process.standardOutput = full
+            process.standardError = told
+            let status = try await ClusterKitTests.run(process)
+            #expect(status == 74 && process.terminationReason == .exit)
+            let said = String(decoding: try told.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            #expect(said.contains("standard output cannot be written"), "\(said)")
+        }
     }
 
     @Test(
