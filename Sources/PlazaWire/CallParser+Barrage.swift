@@ -72,9 +72,7 @@ extension CallParser {
             guard sender.role == .server else {
                 throw ReplyError(.noPermission, "only an app's server sends for somebody else")
             }
-            sender.user = UserInfo(
-                userID: try self.user(from, "from"), userName: params.fromName ?? "",
-                avatarURL: params.fromAvatarURL ?? "")
+            sender.user = try self.person(from, params.fromName, params.fromAvatarURL, "from")
         }
         return try self.send(
             .sendGift(giftID: gift, count: params.count ?? 1, receivers: receivers, caller: sender), params.live)

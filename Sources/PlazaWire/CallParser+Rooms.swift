@@ -67,9 +67,7 @@ extension CallParser {
             var owner = self.caller.user
             if let name = params.owner, self.caller.role == .server || name != owner.userID.text {
                 // That a user names somebody else is for the directory to refuse.
-                owner = UserInfo(
-                    userID: try self.user(name, "owner"), userName: params.ownerName ?? "",
-                    avatarURL: params.ownerAvatarURL ?? "")
+                owner = try self.person(name, params.ownerName, params.ownerAvatarURL, "owner")
             } else if self.caller.role == .server {
                 throw ReplyError(.badParameter, "owner is missing: an app's server creates a live for a user")
             }

@@ -132,6 +132,20 @@ package struct CallParser: Sendable {
         return user
     }
 
+    /// Somebody whom an app's server names with all that others see; `field` is the id's.
+    func person(
+        _ id: String, _ name: String?, _ avatarURL: String?, _ field: String
+    ) throws(ReplyError) -> UserInfo {
+        let person = UserInfo(userID: try self.user(id, field), userName: name ?? "", avatarURL: avatarURL ?? "")
+        guard person.userName.utf8.count <= Limits.userNameBytes else {
+            throw ReplyError(.badParameter, "\(field)Name is over \(Limits.userNameBytes) bytes")
+        }
+        guard person.avatarURL.utf8.count <= Limits.urlBytes else {
+            throw ReplyError(.badParameter, "\(field)AvatarURL is over \(Limits.urlBytes) bytes")
+        }
+        return person
+    }
+
     func timeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
         let seconds = seconds ?? Limits.defaultRequestTimeoutSeconds
         guard Limits.requestTimeoutSeconds.contains(seconds) else {

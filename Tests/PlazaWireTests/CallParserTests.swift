@@ -230,6 +230,26 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("gift.send", #""gift":"rose","from":"bob""#, "from"), ("live.create", #""owner":"bob""#, "owner"),
+        ])
+    func `whom an app's server names has a name and a picture within the limits`(
+        method: String, params: String, field: String
+    ) throws {
+        func refusal(_ part: String, _ bytes: Int) -> String? {
+            let more = "\"\(field)\(part)\":\"\(String(repeating: "n", count: bytes))\""
+            let text = "{\"live\":\"concert\",\(params),\(more)}"
+            guard case .failure(let error) = CallSpec.parse(method, text, role: .server) else { return nil }
+            #expect(error.code == .badParameter)
+            return error.message
+        }
+        #expect(refusal("Name", Limits.userNameBytes) == nil)
+        #expect(refusal("AvatarURL", Limits.urlBytes) == nil)
+        #expect(refusal("Name", Limits.userNameBytes + 1) == "\(field)Name is over 100 bytes")
+        #expect(refusal("AvatarURL", Limits.urlBytes + 1) == "\(field)AvatarURL is over 200 bytes")
+    }
+
     @Test func `a method without parameters takes any object, and nothing else, for them`() throws {
         for params in [nil, "{}", #"{"x":1}"#] {
             #expect(try CallSpec.parse("ping", params).get() == .ping)
