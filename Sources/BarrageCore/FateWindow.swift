@@ -58,10 +58,9 @@ package struct FateWindow: Sendable {
     /// No counter above the one that stands here was ever recorded: most calls are new, and learn it from this alone.
     private static let highestPlace = 3
     private static let firstFate = 4
-    /// How many numbers one fate is: counter, epoch, number, and refusal with retry hint.
-    private static let width = 4
-    /// A refusal's number is below this.
-    private static let refusals: Int64 = 256
+    /// How many numbers one fate is: its counter, and either epoch and number of its place or, below zero to tell them
+    /// apart, the number of the refusal, and its retry hint.
+    private static let width = 3
 
     /// An empty window.
     init(at now: Timestamp) { self.words = [.min, (now + OutcomeWindow.lifetime).milliseconds, 0, .min] }
@@ -104,33 +103,34 @@ package struct FateWindow: Sendable {
 
     /// Keeps what became of a call that was new.
     mutating func record(_ fate: Fate, at now: Timestamp) {
-        let outcome = fate.refusal.rawValue + fate.retryAfter * Self.refusals
+        let (second, third) = Self.pair(fate.position, fate.refusal, fate.retryAfter)
         if self.count < OutcomeWindow.limit {
             self.words.append(fate.counter)
-            self.words.append(fate.position.epoch)
-            self.words.append(fate.position.number)
-            self.words.append(outcome)
+            self.words.append(second)
+            self.words.append(third)
         } else {
             let head = Int(self.words[Self.headPlace])
             let start = Self.firstFate + head * Self.width
             self.words[Self.floorPlace] = max(self.words[Self.floorPlace], self.words[start])
             self.words[start] = fate.counter
-            self.words[start + 1] = fate.position.epoch
-            self.words[start + 2] = fate.position.number
-            self.words[start + 3] = outcome
+            self.words[start + 1] = second
+            self.words[start + 2] = third
             self.words[Self.headPlace] = Int64((head + 1) % OutcomeWindow.limit)
         }
         self.words[Self.expiryPlace] = (now + OutcomeWindow.lifetime).milliseconds
         self.words[Self.highestPlace] = max(self.words[Self.highestPlace], fate.counter)
     }
 
+    /// What is kept of a fate besides its counter.
+    private static func pair(_ position: FeedPosition, _ refusal: Refusal, _ retryAfter: Int64) -> (Int64, Int64) {
+        refusal == .none ? (position.epoch, position.number) : (-refusal.rawValue, retryAfter)
+    }
+
     private func fate(at place: Int) -> Fate {
         let start = Self.firstFate + place * Self.width
-        let outcome = self.words[start + 3]
-        return Fate(
-            counter: self.words[start],
-            position: FeedPosition(epoch: self.words[start + 1], number: self.words[start + 2]),
-            refusal: Refusal(rawValue: outcome % Self.refusals) ?? .none, retryAfter: outcome / Self.refusals)
+        let (counter, second, third) = (self.words[start], self.words[start + 1], self.words[start + 2])
+        if second >= 0 { return Fate(counter, at: FeedPosition(epoch: second, number: third)) }
+        return Fate(counter, refused: Refusal(rawValue: -second) ?? .none, retryAfter: Milliseconds(third))
     }
 }
 
@@ -164,11 +164,14 @@ extension FateWindow: Codable {
             throw DecodingError.dataCorruptedError(forKey: .fates, in: values, debugDescription: "too many fates")
         }
         for start in stride(from: 0, to: numbers.count, by: Self.rowWidth) {
-            guard start + Self.rowWidth <= numbers.count, Refusal(rawValue: numbers[start + 3]) != nil else {
+            guard start + Self.rowWidth <= numbers.count, let refusal = Refusal(rawValue: numbers[start + 3]),
+                numbers[start + 1] >= 0
+            else {
                 throw DecodingError.dataCorruptedError(forKey: .fates, in: values, debugDescription: "not fates")
             }
-            self.words += numbers[start..<(start + 3)]
-            self.words.append(numbers[start + 3] &+ numbers[start + 4] &* Self.refusals)
+            let position = FeedPosition(epoch: numbers[start + 1], number: numbers[start + 2])
+            let (second, third) = Self.pair(position, refusal, numbers[start + 4])
+            self.words += [numbers[start], second, third]
             self.words[Self.highestPlace] = max(self.words[Self.highestPlace], numbers[start])
         }
     }

@@ -45,7 +45,10 @@ import Testing
     }
 
     @Test func `what is no window is not read as one`() {
-        for broken in [#"{"fates":[1,2,3],"expiresAt":0}"#, #"{"fates":[1,1,1,99,0],"expiresAt":0}"#] {
+        for broken in [
+            #"{"fates":[1,2,3],"expiresAt":0}"#, #"{"fates":[1,1,1,99,0],"expiresAt":0}"#,
+            #"{"fates":[1,-1,1,0,0],"expiresAt":0}"#,
+        ] {
             #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode(FateWindow.self, from: Data(broken.utf8))
             }
