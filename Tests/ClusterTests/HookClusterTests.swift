@@ -173,7 +173,7 @@ import Testing
             let carl = Person("carl", harness.client("carl", on: hub))
             for person in [bob, carl] { try await person.call("live.join", CallParams(live: "a"), live: "a") }
             try await Self.refuse(bob, receiver)
-            try await Self.keepSilent(bob, carl)
+            try await Self.keepSilent(bob, carl, receiver)
             try await Self.refuseUnasked(bob, receiver)
             let off = try await harness.ask(
                 "PATCH", "/v1/lives/a", #"{"isGiftEnabled":false}"#, of: gateway.http, token: server)
@@ -238,12 +238,15 @@ import Testing
     }
 
     /// Silence allows messages and refuses gifts here, after two seconds; nobody else waits meanwhile.
-    private static func keepSilent(_ bob: Person, _ carl: Person) async throws {
+    private static func keepSilent(_ bob: Person, _ carl: Person, _ receiver: HookReceiver) async throws {
         let clock = ContinuousClock()
         let began = clock.now
         let client = bob.client
         async let message = client.call(
             "barrage.sendText", CallParams(live: "a", text: "silent"), live: "a")
+        // Two tasks send in either order: the second begins once the first one's question is there.
+        let isAsked = try await onOwnThread { receiver.wait { $0.last?.text.contains("\"silent\"") == true } != nil }
+        #expect(isAsked)
         async let next = client.call("barrage.sendText", CallParams(live: "a", text: "next"), live: "a")
         try await carl.call("barrage.sendText", CallParams(live: "a", text: "meanwhile"), live: "a")
         #expect(clock.now - began < .seconds(2), "carl does not wait for bob's message")
