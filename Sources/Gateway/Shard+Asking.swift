@@ -41,19 +41,16 @@ extension Shard {
         case .sendText(let text, let extensionInfo, let caller):
             guard asker.asks(client.app, aboutGifts: false) else { return .nobody }
             let message = FeedContent.text(sender: client.user, text: text, extensionInfo: extensionInfo)
-            if let why = self.refusal(of: message, in: input.key, from: caller) {
-                return Self.refuse(why, input.key, caller)
-            }
-            return self.ask(
-                .beforeText(sender: client.user, text: text, extensionInfo: extensionInfo), input.key, frame, client)
+            return self.refused(message, in: input.key, from: caller)
+                ?? self.ask(
+                    .beforeText(sender: client.user, text: text, extensionInfo: extensionInfo), input.key, frame, client
+                )
         case .sendCustom(let businessID, let data, let caller):
             guard asker.asks(client.app, aboutGifts: false) else { return .nobody }
             let message = FeedContent.custom(sender: client.user, businessID: businessID, data: data)
-            if let why = self.refusal(of: message, in: input.key, from: caller) {
-                return Self.refuse(why, input.key, caller)
-            }
-            return self.ask(
-                .beforeCustom(sender: client.user, businessID: businessID, data: data), input.key, frame, client)
+            return self.refused(message, in: input.key, from: caller)
+                ?? self.ask(
+                    .beforeCustom(sender: client.user, businessID: businessID, data: data), input.key, frame, client)
         case .sendGift(let gift, let count, let receivers, let caller):
             guard asker.asks(client.app, aboutGifts: true) else { return .nobody }
             let order = GiftOrder(gift: gift, count: count, receivers: receivers)
@@ -70,12 +67,13 @@ extension Shard {
         }
     }
 
-    /// Why the fan-out would refuse a message, as far as is known here; the words, which cost most, last.
-    private func refusal(of message: FeedContent, in key: LiveKey, from caller: Caller) -> Refusal? {
-        if let known = self.gateway.tables.read({ $0.refusal(of: message, in: key, from: caller.userID) }) {
-            return known
+    /// What goes on in place of a message that the fan-out would refuse, as far as is known here; the words, which cost
+    /// most, are looked at last.
+    private func refused(_ message: FeedContent, in key: LiveKey, from caller: Caller) -> HookStep? {
+        if let why = self.gateway.tables.read({ $0.refusal(of: message, in: key, from: caller.userID) }) {
+            return Self.refuse(why, key, caller)
         }
-        return message.contains(self.gateway.tables.filter(of: key.app)) ? .sensitive : nil
+        return message.contains(self.gateway.tables.filter(of: key.app)) ? Self.refuse(.sensitive, key, caller) : nil
     }
 
     private static func refuse(_ why: Refusal, _ key: LiveKey, _ caller: Caller) -> HookStep {

@@ -40,14 +40,9 @@ extension Shard {
     }
 
     private func logIn(_ client: Client, _ admission: Admission, _ params: LoginParams) throws(ReplyError) {
+        if let fault = UserInfo.fault(name: params.name, avatarURL: params.avatarURL) { throw fault }
         let name = admission.name ?? params.name ?? ""
-        guard params.name?.utf8.count ?? 0 <= Limits.userNameBytes else {
-            throw ReplyError(.badParameter, "name is over \(Limits.userNameBytes) bytes")
-        }
         let avatar = admission.avatarURL ?? params.avatarURL ?? ""
-        guard params.avatarURL?.utf8.count ?? 0 <= Limits.urlBytes else {
-            throw ReplyError(.badParameter, "avatarURL is over \(Limits.urlBytes) bytes")
-        }
         let given: SessionID
         if let text = params.session {
             guard let session = SessionID(checking: text) else {

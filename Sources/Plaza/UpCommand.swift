@@ -109,7 +109,8 @@ enum UpCommand: Subcommand {
         let brokers = reader.int("brokers", default: 1, range: 1...3, help: "how many brokers to start: 1 or 3")
         let external = reader.optionalString(
             "kafka", placeholder: "HOST:PORT,…", help: "use a Kafka that runs already")
-        if let external, !external.split(separator: ",", omittingEmptySubsequences: false).allSatisfy(Self.isAddress) {
+        let addresses = external?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+        if !addresses.allSatisfy({ Inquiry.split(address: String($0)) != nil }) {
             reader.refuse("kafka", value: external, remedy: "give HOST:PORT, several with commas between them")
         }
         if let home, external != nil {
@@ -121,13 +122,6 @@ enum UpCommand: Subcommand {
         }
         if let home { return .kafkaHome(home, brokers: brokers) }
         return external.map { .external($0) } ?? .embedded
-    }
-
-    private static func isAddress(_ text: Substring) -> Bool {
-        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
-            return false
-        }
-        return colon != text.startIndex && (1...65_535).contains(port)
     }
 
     private static func scale(_ reader: inout SettingsReader) -> [ServiceKind: Int] {

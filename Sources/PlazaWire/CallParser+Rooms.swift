@@ -142,12 +142,7 @@ extension CallParser {
         guard params.name != nil || params.avatarURL != nil else {
             throw ReplyError(.badParameter, "give a name or an avatarURL")
         }
-        guard params.name?.utf8.count ?? 0 <= Limits.userNameBytes else {
-            throw ReplyError(.badParameter, "name is over \(Limits.userNameBytes) bytes")
-        }
-        guard params.avatarURL?.utf8.count ?? 0 <= Limits.urlBytes else {
-            throw ReplyError(.badParameter, "avatarURL is over \(Limits.urlBytes) bytes")
-        }
+        if let fault = UserInfo.fault(name: params.name, avatarURL: params.avatarURL) { throw fault }
         return .rename(name: params.name, avatarURL: params.avatarURL)
     }
 

@@ -136,14 +136,9 @@ package struct CallParser: Sendable {
     func person(
         _ id: String, _ name: String?, _ avatarURL: String?, _ field: String
     ) throws(ReplyError) -> UserInfo {
-        let person = UserInfo(userID: try self.user(id, field), userName: name ?? "", avatarURL: avatarURL ?? "")
-        guard person.userName.utf8.count <= Limits.userNameBytes else {
-            throw ReplyError(.badParameter, "\(field)Name is over \(Limits.userNameBytes) bytes")
-        }
-        guard person.avatarURL.utf8.count <= Limits.urlBytes else {
-            throw ReplyError(.badParameter, "\(field)AvatarURL is over \(Limits.urlBytes) bytes")
-        }
-        return person
+        let id = try self.user(id, field)
+        if let fault = UserInfo.fault(name: name, avatarURL: avatarURL, of: field) { throw fault }
+        return UserInfo(userID: id, userName: name ?? "", avatarURL: avatarURL ?? "")
     }
 
     func timeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
