@@ -29,6 +29,12 @@ extension BarrageMachine {
                 if feed.value.statistics.totalUniqueGiftSenders != givers.count {
                     broken.append("\(key.text): the givers are \(givers.count), the figures say otherwise")
                 }
+            case (.backend, .backend(let words)?):
+                guard rows[.calls(key.live, key.session)] != nil else {
+                    broken.append("\(key.text): words about calls that nobody knows of")
+                    continue
+                }
+                if words.count > OutcomeWindow.limit { broken.append("\(key.text): too many words (I16)") }
             default: broken.append("\(key.text): a row of another kind")
             }
         }

@@ -45,6 +45,8 @@ package struct BarrageMachine: Machine {
             self.speak(level, key, by: caller, in: &rows, at: moment, into: &effects)
         case .refused(let why, let caller):
             self.refuse(why, key, to: caller, in: &rows, at: moment, into: &effects)
+        case .forbidden(let error, let isGift, let caller):
+            self.forbid(error, isGift: isGift, key, to: caller, in: &rows, at: moment, into: &effects)
         case .summary(let caller): self.summarize(key, for: caller, in: rows, at: moment.now, into: &effects)
         case .tell(let content): self.tell(content, to: key, in: &rows, at: moment, into: &effects)
         case .opened, .ended, .repeatEnding, .rights, .muted, .unmuted, .floor:
@@ -67,7 +69,10 @@ package struct BarrageMachine: Machine {
             guard hasGone ?? true else { return }
             rows[key] = nil
             rows[.givers(live)] = nil
-        case .calls, .givers: rows[key] = nil
+        case .calls:
+            rows[key] = nil
+            rows[.backend(live, key.session)] = nil
+        case .givers, .backend: rows[key] = nil
         }
     }
 
@@ -91,7 +96,7 @@ package struct BarrageMachine: Machine {
         case .unmuted(let user): rows.updateFeed(key) { feed in feed.rights.mutes.remove(user) }
         case .floor(let user, let ticket):
             rows.updateFeed(key) { feed in feed.rights.floors.raise(user, to: ticket) }
-        case .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .refused, .summary, .tell:
+        case .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .refused, .forbidden, .summary, .tell:
             preconditionFailure("a call is no fact to learn")
         }
     }

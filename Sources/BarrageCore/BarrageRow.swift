@@ -11,19 +11,24 @@ package struct BarrageKey: RowKey {
         case feed
         case calls
         case givers
+        case backend
 
         fileprivate var name: String {
             switch self {
             case .feed: "feed"
             case .calls: "calls"
             case .givers: "givers"
+            case .backend: "backend"
             }
         }
+
+        /// Whether there is one for each session.
+        fileprivate var isOfSession: Bool { self == .calls || self == .backend }
     }
 
     package let kind: Kind
     package let live: LiveKey
-    /// Of calls; else empty.
+    /// Of calls, and of what a backend said of them; else empty.
     package let session: SessionID
 
     /// A live's feed.
@@ -34,10 +39,14 @@ package struct BarrageKey: RowKey {
     }
     /// Who sent gifts to a live.
     package static func givers(_ live: LiveKey) -> BarrageKey { BarrageKey(kind: .givers, live: live, session: "") }
+    /// What the app's backend said of a session's calls to a live.
+    package static func backend(_ live: LiveKey, _ session: SessionID) -> BarrageKey {
+        BarrageKey(kind: .backend, live: live, session: session)
+    }
 
     package var text: String {
         let text = "\(self.kind.name)/\(self.live.text)"
-        return self.kind == .calls ? "\(text)/\(self.session.text)" : text
+        return self.kind.isOfSession ? "\(text)/\(self.session.text)" : text
     }
 
     private init(kind: Kind, live: LiveKey, session: SessionID) {
@@ -49,11 +58,11 @@ package struct BarrageKey: RowKey {
     package init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.name == parts[0] }),
-            parts.count == (kind == .calls ? 4 : 3)
+            parts.count == (kind.isOfSession ? 4 : 3)
         else {
             return nil
         }
-        let session = SessionID(kind == .calls ? parts[3] : "")
+        let session = SessionID(kind.isOfSession ? parts[3] : "")
         self.init(kind: kind, live: LiveKey(AppID(parts[1]), LiveID(parts[2])), session: session)
     }
 
@@ -66,7 +75,7 @@ package struct BarrageKey: RowKey {
     // Every message looks up two rows: what tells rows apart is hashed once, apps and kinds are left to `==`.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(self.live.live.text)
-        if self.kind == .calls { hasher.combine(self.session.text) }
+        if self.kind.isOfSession { hasher.combine(self.session.text) }
     }
 
     /// By kind, then by name.
@@ -83,13 +92,14 @@ package enum BarrageRow: JournalRow, Codable {
     case feed(row: Boxed<FeedRow>)
     case calls(window: FateWindow)
     case givers(count: UniqueCount)
+    case backend(words: BackendWords)
 
     package var due: Timestamp? {
         switch self {
         case .feed(let row): row.value.due
         case .calls(let window): window.due
-        // They go with the feed.
-        case .givers: nil
+        // They go with the feed, or with the window.
+        case .givers, .backend: nil
         }
     }
 }

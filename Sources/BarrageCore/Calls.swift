@@ -14,7 +14,8 @@ extension BarrageMachine {
         if let place, case .calls(let window)? = rows.row(at: place) {
             switch window.verdict(on: caller.request.counter) {
             case .repeated(let fate):
-                effects.append(.reply(Reply(to: caller, app: key.app, fate.outcome(under: rules))))
+                let outcome = self.outcome(of: fate, to: caller, about: key, under: rules, in: rows)
+                effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
                 return
             case .forgotten:
                 let message = "the request is too old; it was not applied now"

@@ -8,6 +8,7 @@ package struct KeptBarrageRows: KeptRows {
         case feed(numbers: Int, window: KeptWindow, details: Boxed<FeedDetails>)
         case calls(words: Range<Int>)
         case givers(UniqueCount)
+        case backend(BackendWords)
     }
 
     private var entries: ContiguousArray<Entry> = []
@@ -28,6 +29,7 @@ package struct KeptBarrageRows: KeptRows {
             self.words.append(contentsOf: window.words)
             self.entries.append(.calls(words: start..<self.words.count))
         case .givers(let count): self.entries.append(.givers(count))
+        case .backend(let words): self.entries.append(.backend(words))
         }
     }
 
@@ -39,6 +41,7 @@ package struct KeptBarrageRows: KeptRows {
                     FeedRow(numbers: self.numbers[numbers], admissions: self.windows[window], details: details)))
         case .calls(let words): .calls(window: FateWindow(words: ContiguousArray(self.words[words])))
         case .givers(let count): .givers(count: count)
+        case .backend(let words): .backend(words: words)
         }
     }
 

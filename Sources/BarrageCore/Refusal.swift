@@ -32,6 +32,8 @@ extension Refusal {
         case .notOnSeat: "only who sits on a seat of this live speaks"
         case .speakingLevel:
             "level is \(Limits.speakingLevel.lowerBound) to \(Limits.speakingLevel.upperBound)"
+        case .messageForbidden: "the app's backend refused the message"
+        case .giftForbidden: "the app's backend refused the gift"
         }
     }
 }

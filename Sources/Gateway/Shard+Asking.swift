@@ -7,7 +7,7 @@ internal import PlazaModel
 internal import PlazaWire
 internal import Webhooks
 
-/// A call that waits for its app's backend before it goes on to its machine.
+/// A call that waits before it goes on to the fan-out: for its app's backend, or behind one that does.
 struct AskedCall {
     var id: Int64
     var method: String
@@ -15,6 +15,38 @@ struct AskedCall {
     var room: LiveID?
     var began: Int64
     var verdict: HookVerdict?
+
+    init(_ frame: ClientFrame, _ effect: Effect, _ room: LiveID?, _ verdict: HookVerdict?) {
+        self.id = frame.id
+        self.method = frame.method
+        self.effect = effect
+        self.room = room
+        self.began = MonotonicClock.microseconds
+        self.verdict = verdict
+    }
+
+    /// What goes on: the call itself, or that it was refused, which the fan-out keeps as its outcome, or answers with what
+    /// became of it before (I15).
+    func effect(after verdict: HookVerdict) -> Effect {
+        guard case .refused(let error) = verdict, case .barrage(let input) = self.effect else { return self.effect }
+        switch input.command {
+        case .sendText(_, _, let caller), .sendCustom(_, _, let caller):
+            return .barrage(BarrageInput(input.key, .forbidden(error: error, isGift: false, caller: caller)))
+        case .sendGift(_, _, _, let caller):
+            return .barrage(BarrageInput(input.key, .forbidden(error: error, isGift: true, caller: caller)))
+        default: return self.effect
+        }
+    }
+}
+
+extension BarrageCommand {
+    /// Whether the fan-out keeps what becomes of it, by its number in the session.
+    fileprivate var hasKeptOutcome: Bool {
+        switch self {
+        case .sendText, .sendCustom, .sendGift, .sendLikes, .refused, .forbidden: true
+        case .speaking, .summary, .opened, .ended, .repeatEnding, .tell, .rights, .muted, .unmuted, .floor: false
+        }
+    }
 }
 
 /// Whether an app's backend is asked about a call.
@@ -28,8 +60,9 @@ enum HookStep {
 
 /// Messages and gifts that an app's backend is asked about first (PROTOCOL.md, section 17).
 ///
-/// The shard never waits: the asker answers into its mailbox. What one client sent goes on in the order in which it was sent;
-/// since earlier questions end earlier, nobody waits longer for that than its own question may take.
+/// The shard never waits: the asker answers into its mailbox. What one client sent goes on in the order in which it was sent,
+/// asked about or not: so no call's number is forgotten while the backend thinks (I15). Since earlier questions end
+/// earlier, nobody waits longer for that than a question may take.
 extension Shard {
     /// Whether the app's backend must be asked before the call goes on.
     func asking(about effect: Effect, _ frame: ClientFrame, _ client: Client) -> HookStep {
@@ -87,17 +120,22 @@ extension Shard {
                 at: Timestamp(milliseconds: WallClock.milliseconds()), content: content))
     }
 
+    /// Passes a call on at once, or behind those of the client that wait, when their outcomes are kept in one window.
+    func forwardInOrder(
+        _ effect: Effect, _ frame: ClientFrame, _ room: LiveID?, _ client: Client
+    ) throws(ReplyError) {
+        guard !client.asked.isEmpty, case .barrage(let input) = effect, input.command.hasKeptOutcome else {
+            return try self.forward(effect, frame, .plain, room, client)
+        }
+        guard try self.mayGoOn(frame.id, .plain, room, client) else { return }
+        client.asked.append(AskedCall(frame, effect, room, .allowed))
+    }
+
     /// Asks, and keeps the call until there is a verdict.
     func ask(
         _ question: HookQuestion, about effect: Effect, _ frame: ClientFrame, _ room: LiveID?, _ client: Client
-    ) throws(ReplyError) {
-        guard client.asked.count + client.core.openCalls < OpenCalls<SentRecord>.limit else {
-            throw ReplyError(
-                .overloaded, "\(OpenCalls<SentRecord>.limit) calls are open already", retryAfter: 200)
-        }
-        client.asked.append(
-            AskedCall(
-                id: frame.id, method: frame.method, effect: effect, room: room, began: MonotonicClock.microseconds))
+    ) {
+        client.asked.append(AskedCall(frame, effect, room, nil))
         let gateway = self.gateway
         let (session, generation, id, number) = (client.session, client.generation, frame.id, self.number)
         gateway.asker?.ask(question) { verdict in
@@ -114,8 +152,7 @@ extension Shard {
         while let first = client.asked.first, let verdict = first.verdict {
             client.asked.removeFirst()
             do throws(ReplyError) {
-                if case .refused(let error) = verdict { throw error }
-                try self.forward(first.effect, first.id, first.method, .plain, first.room, client)
+                try self.forward(first.effect(after: verdict), first.id, first.method, .plain, first.room, client)
             } catch {
                 self.reply(first.id, .failure(error: error), to: client, method: first.method, began: first.began)
             }

@@ -58,11 +58,11 @@ extension Shard {
             // Sent again while the backend is asked: the one answer comes.
             if client.asked.contains(where: { $0.id == frame.id }) { return }
             switch self.asking(about: effect, frame, client) {
-            case .nobody: try self.forward(effect, frame, .plain, room, client)
-            case .refuse(let refused): try self.forward(refused, frame, .plain, room, client)
+            case .nobody: try self.forwardInOrder(effect, frame, room, client)
+            case .refuse(let refused): try self.forwardInOrder(refused, frame, room, client)
             case .ask(let question):
                 guard try self.mayGoOn(frame.id, .plain, room, client) else { return }
-                try self.ask(question, about: effect, frame, room, client)
+                self.ask(question, about: effect, frame, room, client)
             }
         case .login: break
         case .rename(let name, let avatarURL):
@@ -93,10 +93,10 @@ extension Shard {
     }
 
     /// Whether a call goes on; false: it is on its way already.
-    private func mayGoOn(
+    func mayGoOn(
         _ id: Int64, _ purpose: CallPurpose, _ room: LiveID?, _ client: Client
     ) throws(ReplyError) -> Bool {
-        switch client.core.verdict(on: id, purpose, inRoom: room) {
+        switch client.core.verdict(on: id, purpose, inRoom: room, waiting: client.asked.count) {
         case .goesOn: return true
         case .repeated: return false
         case .refused(let error):

@@ -49,9 +49,7 @@ extension Shard {
             let input = AudienceInput(client.key(live), .profile(caller: caller))
             return try self.forward(.audience(input), frame, .rename(caller.user), nil, client)
         }
-        if case .refused(let error) = client.core.verdict(on: frame.id, .rename(caller.user), inRoom: nil) {
-            throw error
-        }
+        guard try self.mayGoOn(frame.id, .rename(caller.user), nil, client) else { return }
         client.user = caller.user
         self.reply(frame.id, .success(result: .done), to: client, method: frame.method, began: began)
     }

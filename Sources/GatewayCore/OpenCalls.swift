@@ -58,10 +58,10 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// How many are open.
     package var count: Int { self.calls.count }
 
-    /// Whether the call could begin, and why not.
-    package func refusal(of id: Int64) -> Refusal? {
+    /// Whether the call could begin beside so many that wait to, and why not.
+    package func refusal(of id: Int64, waiting: Int = 0) -> Refusal? {
         if self.calls.contains(where: { $0.id == id }) { return .repeated }
-        return self.calls.count >= Self.limit ? .full : nil
+        return self.calls.count + waiting >= Self.limit ? .full : nil
     }
 
     /// A call was sent to its machine.

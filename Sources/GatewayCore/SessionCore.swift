@@ -101,9 +101,12 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///   - id: the call's number.
     ///   - purpose: what it does to the client's place.
     ///   - room: the live that the caller must be in, if any.
+    ///   - waiting: calls of the session that wait to be passed on, which count as open.
     /// - Returns: go on, say nothing, or refuse.
-    package func verdict(on id: Int64, _ purpose: CallPurpose, inRoom room: LiveID?) -> CallVerdict {
-        switch self.calls.refusal(of: id) {
+    package func verdict(
+        on id: Int64, _ purpose: CallPurpose, inRoom room: LiveID?, waiting: Int = 0
+    ) -> CallVerdict {
+        switch self.calls.refusal(of: id, waiting: waiting) {
         case .repeated: return .repeated
         case .full:
             return .refused(

@@ -172,6 +172,8 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     case sendLikes(count: Int, caller: Caller)
     /// A message or gift that is refused before the app's backend is asked about it (PROTOCOL.md, section 17).
     case refused(why: Refusal, caller: Caller)
+    /// A message or gift that the app's backend refused, with what it said, or did not answer about.
+    indirect case forbidden(error: ReplyError, isGift: Bool, caller: Caller)
     /// How loud the caller speaks, 0 to 100; 0: it fell silent.
     case speaking(level: Int, caller: Caller)
     /// Answers with the live's figures.

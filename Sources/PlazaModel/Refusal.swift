@@ -23,6 +23,8 @@ package enum Refusal: Int64, Error, Hashable, Sendable, Codable, CaseIterable {
     case notOnSeat = 18
     case speakingLevel = 19
     case noBusinessID = 20
+    case messageForbidden = 21
+    case giftForbidden = 22
 
     /// The code that the sender gets.
     package var code: ReplyCode {
@@ -37,11 +39,12 @@ package enum Refusal: Int64, Error, Hashable, Sendable, Codable, CaseIterable {
         case .budget, .share: .droppedByBudget
         case .userMuted: .userMuted
         case .tooOften: .tooFrequent
-        case .sensitive: .sensitiveWords
+        case .sensitive, .messageForbidden: .sensitiveWords
         case .giftsNotEnabled: .giftsNotEnabled
         case .noSuchGift: .noSuchGift
         case .giftsOff: .giftsOffInLive
         case .notOnSeat: .notOnSeat
+        case .giftForbidden: .giftCheckFailed
         }
     }
 }

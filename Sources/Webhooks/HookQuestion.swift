@@ -73,7 +73,8 @@ extension HookVerdict {
             self = .allowed
             return
         }
-        let text = answer.message.map { String($0.prefix(200)) }
+        // Of scalars, of which each has a bounded length; it is kept with the call.
+        let text = answer.message.map { String($0.unicodeScalars.prefix(200)) }
         guard isGift else {
             self = .refused(ReplyError(.sensitiveWords, text ?? "the app's backend refused the message"))
             return

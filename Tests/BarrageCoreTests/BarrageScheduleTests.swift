@@ -45,6 +45,9 @@ import Testing
             case 29: command = .repeatEnding(caller: caller)
             case 30: command = .summary(caller: caller)
             case 31: command = .sendText(text: "a Bad word", extensionInfo: nil, caller: caller)
+            case 32...35:
+                let error = ReplyError(ReplyCode(102_100 + Int(counter % 90)), "no \(counter)")
+                command = .forbidden(error: error, isGift: counter % 2 == 0, caller: caller)
             default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
             }
             let span = Int.random(in: 0..<200, using: &random) == 0 ? 400_000 : Int64.random(in: 0...30, using: &random)

@@ -61,7 +61,7 @@ import Testing
             (6, .messageTooLong), (7, .droppedByBudget), (8, .droppedByBudget), (9, .userMuted), (10, .tooFrequent),
             (11, .sensitiveWords), (12, .giftsNotEnabled), (13, .noSuchGift), (14, .giftsOffInLive),
             (15, .badParameter), (16, .badParameter), (17, .badParameter), (18, .notOnSeat), (19, .badParameter),
-            (20, .badParameter),
+            (20, .badParameter), (21, .sensitiveWords), (22, .giftCheckFailed),
         ]
         for (number, code) in expected { #expect(Refusal(rawValue: number)?.code == code) }
         #expect(Refusal.allCases.count == expected.count + 1)

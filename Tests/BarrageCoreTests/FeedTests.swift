@@ -179,9 +179,12 @@ import Testing
     @Test func `rows' keys read back from their text`() {
         let keys: [BarrageKey] = [
             .feed(LiveKey("demo", "a:b")), .calls(LiveKey("demo", "x"), "s_1"), .givers(LiveKey("demo", "x")),
+            .backend(LiveKey("demo", "x"), "s_1"),
         ]
         for key in keys { #expect(BarrageKey(text: key.text) == key) }
         #expect(keys.sorted() == keys && keys.reversed().sorted() == keys)
-        for text in ["", "feed", "feed/demo", "feed/a/b/c", "calls/a/b"] { #expect(BarrageKey(text: text) == nil) }
+        for text in ["", "feed", "feed/demo", "feed/a/b/c", "calls/a/b", "backend/a/b"] {
+            #expect(BarrageKey(text: text) == nil)
+        }
     }
 }

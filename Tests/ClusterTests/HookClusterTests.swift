@@ -11,10 +11,10 @@ import Testing
 
 /// An app's backend, here in the test, beside real processes: what it is told, what it is asked, and what its words do.
 @Suite(.serialized) struct HookClusterTests {
-    private static let secret = "the backend's secret"
+    static let secret = "the backend's secret"
 
     /// A cluster's options whose demo app has this backend.
-    private static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
+    static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
         let options = LiveCluster.options(realKafka: brokers)
         try RunDirectory(options.runDirectory).create()
         let file = RunDirectory(options.runDirectory).appsFile

@@ -84,7 +84,7 @@ import Testing
         let done = Outcome.success(result: .done)
         #expect(session.answered(7, done)?.conclusion == .reply(done))
         #expect(session.answered(7, done)?.id == nil)
-        #expect(session.openCalls == 0)
+        #expect(session.verdict(on: 8, .plain, inRoom: nil, waiting: 15) == .goesOn, "none is open")
     }
 
     @Test func `a call without an answer ends after 10 s, and its late reply counts for nothing`() {
@@ -119,6 +119,10 @@ import Testing
         #expect(error.code == .overloaded && error.retryAfter != nil)
         #expect(session.notDelivered(12)?.id == 12)
         #expect(session.verdict(on: 26, .plain, inRoom: nil) == .goesOn)
+        guard case .refused = session.verdict(on: 26, .plain, inRoom: nil, waiting: 1) else {
+            Issue.record("a call that waits to be passed on counts")
+            return
+        }
     }
 
     @Test func `a call that the broker does not take fails as unavailable`() {

@@ -129,6 +129,8 @@ final class FakeCluster: RecordSink, FeedSource {
                 self.reply(caller) { .success(result: .done) }
             case .refused(let why, let caller):
                 self.reply(caller) { .failure(error: ReplyError(why.code, "refused unasked")) }
+            case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
+            case .sendLikes(_, let caller): self.reply(caller) { .success(result: .done) }
             default: break
             }
         case .userNotices:

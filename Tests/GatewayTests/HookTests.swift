@@ -29,6 +29,20 @@ import Webhooks
             self.cluster.create("room")
         }
 
+        /// What was passed on to the fan-out, in order: the command's name, and the number of the call.
+        func written() throws -> [(name: String, counter: Int64)] {
+            let records = self.cluster.state.withLock { $0.records }.filter { $0.topic == .barrageInbox }
+            return try records.map { record in
+                switch try Wire.decode(BarrageInput.self, from: record.value ?? []).command {
+                case .sendText(_, _, let caller): ("sendText", caller.request.counter)
+                case .sendLikes(_, let caller): ("sendLikes", caller.request.counter)
+                case .refused(_, let caller): ("refused", caller.request.counter)
+                case .forbidden(_, _, let caller): ("forbidden", caller.request.counter)
+                case let other: throw WireClient.Failure(description: "\(other) was passed on")
+                }
+            }
+        }
+
         deinit { self.asker.stop() }
     }
 
@@ -48,7 +62,7 @@ import Webhooks
         #expect(
             try client.call("barrage.sendText", Self.text("bad"))
                 == .failure(error: ReplyError(.sensitiveWords, "mind your words")))
-        #expect(hooked.cluster.count { $0.topic == .barrageInbox } == 1, "nothing of the refused one was written")
+        #expect(try hooked.written().map { $0.name } == ["sendText", "forbidden"], "the refused one was not passed on")
         let question = try Wire.decode(HookQuestion.self, from: try #require(receiver.received.first).body)
         guard case .beforeText(let sender, "good", nil) = question.content else {
             Issue.record("\(question)")
@@ -97,11 +111,50 @@ import Webhooks
         let hooked = try Hooked(receiver, timeout: 2000)
         let client = try hooked.cluster.viewer("bob", of: "room")
         for number in 1...16 { _ = try client.begin("barrage.sendText", Self.text("m\(number)")) }
-        guard case .failure(let error) = try client.call("barrage.sendText", Self.text("one too many")) else {
-            Issue.record("it was taken")
-            return
+        for (method, params) in [
+            ("barrage.sendText", Self.text("one too many")), ("like.send", #"{"live":"room","count":1}"#),
+            ("live.summary", #"{"live":"room"}"#),
+        ] {
+            guard case .failure(let error) = try client.call(method, params) else {
+                Issue.record("\(method) was taken")
+                continue
+            }
+            #expect(error.code == .overloaded && error.retryAfter != nil, "\(method)")
         }
-        #expect(error.code == .overloaded && error.retryAfter != nil)
+    }
+
+    @Test func `I15 nothing of a client overtakes its call that the backend is asked about`() throws {
+        let receiver = try HookReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
+        let hooked = try Hooked(receiver, timeout: 300)
+        let client = try hooked.cluster.viewer("bob", of: "room")
+        let asked = try client.begin("barrage.sendText", Self.text("one"))
+        // Likes, and what is refused unasked: each would push the text's number out of what the fan-out remembers.
+        let likes = try (1...7).map { _ in try client.begin("like.send", #"{"live":"room","count":1}"#) }
+        let empty = try (1...7).map { _ in try client.begin("barrage.sendText", Self.text("")) }
+        let last = try client.begin("barrage.sendText", Self.text("two"))
+        #expect(try client.answer(to: asked) == Self.sent(1))
+        for like in likes { #expect(try client.answer(to: like) == .success(result: .done)) }
+        for call in empty {
+            #expect(try client.answer(to: call) == .failure(error: ReplyError(.badParameter, "refused unasked")))
+        }
+        #expect(try client.answer(to: last) == Self.sent(2))
+        let written = try hooked.written()
+        #expect(written.map(\.counter) == [asked] + likes + empty + [last], "\(written)")
+    }
+
+    @Test func `I15 a call that is sent again has its first outcome, whatever the backend says then`() throws {
+        let no = #"{"code":1,"message":"no more"}"#
+        let answers = [#"{"code":0}"#, no, no, #"{"code":0}"#]
+        let receiver = try HookReceiver { index, _ in .answer(200, answers[index % 4]) }
+        let hooked = try Hooked(receiver)
+        let client = try hooked.cluster.viewer("bob", of: "room")
+        let refused = Outcome.failure(error: ReplyError(.sensitiveWords, "no more"))
+        for _ in 1...2 { #expect(try client.call("barrage.sendText", Self.text("one"), id: 77) == Self.sent(1)) }
+        for _ in 1...2 { #expect(try client.call("barrage.sendText", Self.text("two"), id: 78) == refused) }
+        #expect(try client.feed(upTo: 1) == [1])
+        let questions = try receiver.received.map { try Wire.decode(HookQuestion.self, from: $0.body).id }
+        #expect(questions.count == 4 && Set(questions).count == 2, "each question's id is its call's")
+        #expect(try hooked.written().map(\.name) == ["sendText", "forbidden", "forbidden", "sendText"])
     }
 
     @Test func `an app's server is not asked about its own messages, and who is not in the room asks nobody`() throws {

@@ -118,13 +118,15 @@ import Testing
             ("sendGift", .sendGift(giftID: "rose", count: 3, receivers: ["alice"], caller: Self.caller)),
             ("sendLikes", .sendLikes(count: 7, caller: Self.caller)),
             ("refused", .refused(why: .giftsOff, caller: Self.caller)),
+            ("forbidden", .forbidden(error: Samples.error, isGift: true, caller: Self.caller)),
             ("speaking", .speaking(level: 60, caller: Self.caller)), ("summary", .summary(caller: Self.caller)),
             ("repeatEnding", .repeatEnding(caller: Self.caller)),
             ("floor", .floor(user: "bob", ticket: Samples.ticket)),
         ]
         for (_, command) in commands {
             switch command {
-            case .opened, .ended, .sendText, .sendCustom, .sendGift, .sendLikes, .refused, .speaking, .summary,
+            case .opened, .ended, .sendText, .sendCustom, .sendGift, .sendLikes, .refused, .forbidden, .speaking,
+                .summary,
                 .repeatEnding, .tell, .rights, .muted, .unmuted, .floor:
                 break  // A new command makes this switch incomplete: add it above.
             }
