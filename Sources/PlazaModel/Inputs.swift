@@ -258,6 +258,9 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     /// Presence: a new presence epoch has settled; confirm the occupants.
     case confirmOccupants
     case floor(user: UserID, ticket: Ticket)
-    /// The connection machine tells this live's connection and battle, whole, with what led to it.
-    case connection(view: ConnectionView?, battle: BattleView?, revision: Int64, events: [StageEvent])
+    /// The connection machine tells this live's connection, its battle and the connection's others, whole, with what led
+    /// to it.
+    case connection(
+        view: ConnectionView?, battle: BattleView?, revision: Int64, events: [StageEvent],
+        otherBattles: [BattleView]? = nil)
 }

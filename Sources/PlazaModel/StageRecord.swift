@@ -95,12 +95,15 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var seats: [Seat]
     package var connection: ConnectionView?
     package var battle: BattleView?
+    /// The other battles that run in the connection, or whose results its lives still show, in the order in which they
+    /// began; nil: there is none.
+    package var otherBattles: [BattleView]?
     /// Where everybody on stage is shown, those of connected lives too.
     package var layout: StageLayout
 
     package init(
         app: AppID, live: LiveID, epoch: Int64, revision: Int64, seats: [Seat], connection: ConnectionView? = nil,
-        battle: BattleView? = nil, layout: StageLayout = .none
+        battle: BattleView? = nil, otherBattles: [BattleView]? = nil, layout: StageLayout = .none
     ) {
         self.app = app
         self.live = live
@@ -109,6 +112,7 @@ package struct StageRecord: Hashable, Sendable, Codable {
         self.seats = seats
         self.connection = connection
         self.battle = battle
+        self.otherBattles = otherBattles
         self.layout = layout
     }
 
@@ -122,6 +126,7 @@ package struct StageRecord: Hashable, Sendable, Codable {
         self.seats = try values.decode([Seat].self, forKey: .seats)
         self.connection = try values.decodeIfPresent(ConnectionView.self, forKey: .connection)
         self.battle = try values.decodeIfPresent(BattleView.self, forKey: .battle)
+        self.otherBattles = try values.decodeIfPresent([BattleView].self, forKey: .otherBattles)
         self.layout = try values.decodeIfPresent(StageLayout.self, forKey: .layout) ?? .none
     }
 

@@ -19,10 +19,12 @@ extension ConnectionStep {
         self.tellStarted(battle)
         for live in sides { self.update(live) { $0.battleRequest = nil } }
         let others = self.connection(battle.connection)?.members.map(\.live) ?? []
-        for live in sides + others.filter({ !sides.contains($0) && !self.isFighting($0) }) {
-            // What the live showed, mostly the last battle's result, gives way to this one.
-            self.hideBattle(of: live)
-            self.update(live) { $0.battle = battle.id }
+        for live in sides + others.filter({ !sides.contains($0) }) {
+            // What the live showed, mostly the last battle's result, gives way to this one, but not a fight of its own.
+            if sides.contains(live) || !self.isFighting(live) {
+                self.hideBattle(of: live)
+                self.update(live) { $0.battle = battle.id }
+            }
             self.touch(live, .battleStarted(battle: battle.id))
             for side in sides { self.touch(live, .battleUserJoined(battle: battle.id, live: side)) }
         }
@@ -58,16 +60,16 @@ extension ConnectionStep {
         battle.view = view
         battle.isDirty = false
         self.set(battle.id, battle)
-        self.endedHere.append(battle.id)
+        self.endedHere.append(view)
         self.tellEnded(battle)
-        for live in self.lives(showing: battle) { self.touch(live, .battleEnded(battle: battle.id, reason: reason)) }
+        for live in self.lives(hearing: battle) { self.touch(live, .battleEnded(battle: battle.id, reason: reason)) }
     }
 
     private mutating func publishScores(_ battle: inout Battle) {
         battle.isDirty = false
         battle.publishedAt = self.moment.now
         self.set(battle.id, battle)
-        for live in self.lives(showing: battle) { self.touch(live, .battleScored(battle: battle.id)) }
+        for live in self.lives(hearing: battle) { self.touch(live, .battleScored(battle: battle.id)) }
     }
 
     mutating func exitBattle(_ id: BattleID, _ live: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
@@ -95,7 +97,7 @@ extension ConnectionStep {
         guard var battle = self.battle(id), let side = battle.side(of: live) else { return }
         battle.view?.sides[side].hasLeft = true
         self.set(battle.id, battle)
-        for viewer in self.lives(showing: battle) {
+        for viewer in self.lives(hearing: battle) {
             self.touch(viewer, .battleUserExited(battle: battle.id, live: live))
         }
         if battle.view?.sides.allSatisfy(\.hasLeft) == true { self.finish(&battle, .allMemberExit) }

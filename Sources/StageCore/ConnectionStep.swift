@@ -15,8 +15,8 @@ struct ConnectionStep {
     private var places: [Place] = []
     /// Lives whose seat machine is to be told, in the order in which they were first touched.
     private var touched: [Touched] = []
-    /// Battles that ended in this step.
-    var endedHere: [BattleID] = []
+    /// Battles that ended in this step, with their results.
+    var endedHere: [BattleView] = []
     /// Results of such battles for lives that leave the connection in the same step: viewers see them once more.
     private var results: [(live: LiveID, battle: BattleView)] = []
 
@@ -129,7 +129,7 @@ struct ConnectionStep {
     mutating func hideBattle(of id: LiveID) {
         let shown = self.live(id)?.value.battle
         guard let battle = self.battle(shown), let view = battle.view else { return }
-        if self.endedHere.contains(battle.id) { self.results.append((id, view)) }
+        if self.endedHere.contains(where: { $0.id == battle.id }) { self.results.append((id, view)) }
         self.update(id) { $0.battle = nil }
         if self.lives(showing: battle).isEmpty { self.set(battle.id, nil) }
     }
@@ -144,9 +144,29 @@ struct ConnectionStep {
         }
     }
 
+    /// The lives that hear of the battle: its sides, then the others of the connection, whatever they show themselves.
+    mutating func lives(hearing battle: Battle) -> [LiveID] {
+        let sides = (battle.view?.sides ?? []).map(\.live)
+        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + others.filter { !sides.contains($0) }).filter { live in
+            battle.connection != nil && self.connection(of: live) == battle.connection
+        }
+    }
+
+    /// The battles that lives of the connection show, in the order in which they began.
+    private mutating func battles(of connection: ConnectionView) -> [BattleView] {
+        var battles: [BattleView] = []
+        for member in connection.members {
+            guard let view = self.battle(self.live(member.live)?.value.battle)?.view else { continue }
+            if !battles.contains(where: { $0.id == view.id }) { battles.append(view) }
+        }
+        return battles.sorted { ($0.startTime, $0.id) < ($1.startTime, $1.id) }
+    }
+
     /// Tells each touched live's seat machine its connection and battle, with what led to it; once a step.
     mutating func tellSeats() {
         let moment = self.moment
+        var battles: (connection: ConnectionID, all: [BattleView])?
         for touched in self.touched {
             let id = touched.live
             let revision = self.update(id) { live in
@@ -156,8 +176,17 @@ struct ConnectionStep {
             guard let revision else { continue }
             let shown = self.live(id)?.value.battle
             let battle = self.battle(shown)?.view ?? self.results.first { $0.live == id }?.battle
+            let view = self.view(for: id)
+            if let view, battles?.connection != view.id { battles = (view.id, self.battles(of: view)) }
+            var others = view == nil ? [] : (battles?.all ?? []).filter { $0.id != battle?.id }
+            // One that ended and that nobody shows any more is seen once.
+            for case .battleEnded(let ended, _) in touched.events {
+                guard ended != battle?.id, !others.contains(where: { $0.id == ended }) else { continue }
+                others += self.endedHere.filter { $0.id == ended }
+            }
             let command = SeatCommand.connection(
-                view: self.view(for: id), battle: battle, revision: revision, events: touched.events)
+                view: view, battle: battle, revision: revision, events: touched.events,
+                otherBattles: others.isEmpty ? nil : others)
             self.effects.append(.seat(SeatInput(LiveKey(self.app, id), command)))
         }
         self.touched = []

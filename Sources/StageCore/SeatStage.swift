@@ -25,6 +25,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var hasFloors = false
     package var connection: ConnectionView?
     package var battle: BattleView?
+    /// The connection's other battles; nil: there is none.
+    package var otherBattles: [BattleView]?
     /// The revision of the last word of the connection machine.
     package var connectionRevision: Int64
     /// Set when the live has ended: when the stage is removed.
@@ -61,6 +63,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.hasFloors = try values.decodeIfPresent(Bool.self, forKey: .hasFloors) ?? true
         self.connection = try values.decodeIfPresent(ConnectionView.self, forKey: .connection)
         self.battle = try values.decodeIfPresent(BattleView.self, forKey: .battle)
+        self.otherBattles = try values.decodeIfPresent([BattleView].self, forKey: .otherBattles)
         self.connectionRevision = try values.decode(Int64.self, forKey: .connectionRevision)
         self.goneAt = try values.decodeIfPresent(Timestamp.self, forKey: .goneAt)
     }
@@ -69,7 +72,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var record: StageRecord {
         StageRecord(
             app: self.key.app, live: self.key.live, epoch: self.epoch, revision: self.revision, seats: self.seats,
-            connection: self.connection, battle: self.battle,
+            connection: self.connection, battle: self.battle, otherBattles: self.otherBattles,
             layout: .computed(
                 live: self.key.live, seats: self.seats, template: self.template, connection: self.connection))
     }

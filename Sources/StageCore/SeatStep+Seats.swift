@@ -221,6 +221,7 @@ extension SeatStep {
         self.stage.closed = ClosedDevices()
         self.stage.connection = nil
         self.stage.battle = nil
+        self.stage.otherBattles = nil
     }
 
     mutating func userGone(_ user: UserID) {

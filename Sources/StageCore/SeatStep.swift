@@ -49,6 +49,7 @@ struct SeatStep: ~Copyable {
             self.before?.templateID == self.stage.templateID && self.before?.seats == self.stage.seats
             && self.before?.connection == .some(self.stage.connection)
             && self.before?.battle == .some(self.stage.battle)
+            && self.before?.otherBattles == self.stage.otherBattles
         if isSame && self.events.isEmpty && self.stage.goneAt == nil { return nil }
         self.stage.revision = Revision.next(after: self.stage.revision, at: self.moment)
         let record = self.stage.record
@@ -147,11 +148,12 @@ struct SeatStep: ~Copyable {
             for user in self.stage.isOwnerIn && !seated.contains(owner) ? seated + [owner] : seated {
                 self.effects.append(.audience(AudienceInput(self.stage.key, .confirm(user: user))))
             }
-        case .connection(let view, let battle, let revision, let events):
+        case .connection(let view, let battle, let revision, let events, let otherBattles):
             guard revision > self.stage.connectionRevision else { return }
             self.stage.connectionRevision = revision
             self.stage.connection = view
             self.stage.battle = battle
+            self.stage.otherBattles = otherBattles
             self.events.append(contentsOf: events)
         default: break
         }

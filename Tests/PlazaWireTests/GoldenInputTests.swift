@@ -178,6 +178,10 @@ import Testing
                     view: Samples.connection, battle: Samples.battle, revision: 6,
                     events: [.coHostJoined(member: Samples.otherMember)])
             ), ("noConnection", .connection(view: nil, battle: nil, revision: 7, events: [])),
+            (
+                "otherBattles",
+                .connection(view: nil, battle: nil, revision: 8, events: [], otherBattles: [Samples.battle])
+            ),
         ]
         for (_, command) in commands {
             switch command {

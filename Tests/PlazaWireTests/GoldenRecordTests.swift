@@ -19,8 +19,13 @@ import Testing
         running.battle?.ended = nil
         var left = Samples.stage
         left.battle?.ended = .allMemberExit
+        var watching = Samples.emptyStage
+        watching.otherBattles = [Samples.battle]
         try GoldenFile(name: "stages").check(
-            [("empty", Samples.emptyStage), ("running", running), ("timeOver", Samples.stage), ("allLeft", left)])
+            [
+                ("empty", Samples.emptyStage), ("running", running), ("timeOver", Samples.stage), ("allLeft", left),
+                ("watching", watching),
+            ])
     }
 
     @Test func `counts keep their form`() throws {

@@ -9,6 +9,7 @@ struct ConnectionFollower {
         var revision: Int64
         var view: ConnectionView?
         var battle: BattleView?
+        var others: [BattleView]
     }
 
     var told: [LiveID: Told] = [:]
@@ -32,30 +33,37 @@ struct ConnectionFollower {
         var lives: Set<LiveID> = []
         var endedHere: Set<BattleID> = []
         for input in effects.seatInputs {
-            guard case .connection(let view, let battle, let revision, let events) = input.command else { continue }
+            guard case .connection(let view, let battle, let revision, let events, let others) = input.command
+            else { continue }
+            let battles = [battle].compactMap(\.self) + (others ?? [])
+            if Set(battles.map(\.id)).count != battles.count || others == [] { self.wrong.append("a battle twice") }
             let live = input.key.live
             if command != nil, !lives.insert(live).inserted { self.wrong.append("\(live) was told twice") }
             if let last = self.told[live], last.revision >= revision { self.wrong.append("\(live): an old revision") }
-            self.told[live] = Told(revision: revision, view: view, battle: battle)
+            self.told[live] = Told(revision: revision, view: view, battle: battle, others: others ?? [])
             self.mostMembers = max(self.mostMembers, view?.members.count ?? 0)
-            for event in events { self.follow(event, battle, live, &endedHere, now) }
-            if let battle, let result = self.results[battle.id], result != battle {
-                self.wrong.append("I14: \(battle.id) changed after its end")
+            for event in events { self.follow(event, battles, live, &endedHere, now) }
+            for battle in battles {
+                if let result = self.results[battle.id], result != battle {
+                    self.wrong.append("I14: \(battle.id) changed after its end")
+                }
             }
         }
     }
 
     private mutating func follow(
-        _ event: StageEvent, _ battle: BattleView?, _ live: LiveID, _ endedHere: inout Set<BattleID>, _ now: Timestamp
+        _ event: StageEvent, _ battles: [BattleView], _ live: LiveID, _ endedHere: inout Set<BattleID>, _ now: Timestamp
     ) {
         switch event {
         case .battleStarted(let id):
             self.started.insert(id)
-            if battle?.id != id || self.results[id] != nil { self.wrong.append("I14: \(id) started oddly") }
+            if !battles.contains(where: { $0.id == id }) || self.results[id] != nil {
+                self.wrong.append("I14: \(id) started oddly")
+            }
         case .battleEnded(let id, let reason):
             if self.results[id] != nil, !endedHere.contains(id) { self.wrong.append("I14: \(id) ended twice") }
             endedHere.insert(id)
-            guard let battle, battle.id == id, battle.ended == reason else {
+            guard let battle = battles.first(where: { $0.id == id }), battle.ended == reason else {
                 self.wrong.append("I14: \(live) was not shown the result of \(id)")
                 return
             }
@@ -127,6 +135,7 @@ struct ConnectionFollower {
                 view = row
             }
             if self.told[id.live]?.view != view { self.wrong.append("I12: \(id.live) was not told its connection") }
+            self.compareOthers(id, live, view, with: rows)
             var shown = self.told[id.live]?.battle
             guard let name = live.battle, case .battle(let battle)? = rows[.battle(id.app, name)] else {
                 if shown.map({ $0.ended == nil }) == true { self.wrong.append("I14: \(id.live) still shows a fight") }
@@ -136,6 +145,31 @@ struct ConnectionFollower {
                 for index in sides.indices { shown?.sides[index].score = sides[index].score }
             }
             if shown != battle.view { self.wrong.append("I14: \(id.live) was not told its battle") }
+        }
+    }
+
+    /// The battles that other lives of the connection show were told too; results that nobody shows may stand beside them.
+    private mutating func compareOthers(
+        _ id: LiveKey, _ live: HostedLive, _ view: ConnectionView?, with rows: Journal<ConnectionKey, ConnectionRow>
+    ) {
+        let told = self.told[id.live]?.others ?? []
+        for member in view?.members ?? [] {
+            guard case .live(let box)? = rows[.live(LiveKey(id.app, member.live))], let name = box.value.battle,
+                name != live.battle, case .battle(let battle)? = rows[.battle(id.app, name)], let other = battle.view
+            else { continue }
+            guard var shown = told.first(where: { $0.id == other.id }) else {
+                self.wrong.append("I14: \(id.live) was not told of \(other.id)")
+                continue
+            }
+            for (index, side) in other.sides.enumerated() where battle.isDirty { shown.sides[index].score = side.score }
+            if shown != other { self.wrong.append("I14: \(id.live) was told of \(other.id) as it is not") }
+        }
+        for other in told where other.ended == nil {
+            let isShown = view?.members.contains { member in
+                guard case .live(let box)? = rows[.live(LiveKey(id.app, member.live))] else { return false }
+                return box.value.battle == other.id
+            }
+            if isShown != true { self.wrong.append("I14: \(id.live) still shows \(other.id) beside its own") }
         }
     }
 }

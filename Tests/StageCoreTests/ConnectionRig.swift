@@ -126,12 +126,15 @@ struct ConnectionRig {
 
     /// What the seat machine of `live` is told.
     func seat(
-        _ live: LiveID, _ view: ConnectionView?, _ battle: BattleView? = nil, _ events: [StageEvent]
+        _ live: LiveID, _ view: ConnectionView?, _ battle: BattleView? = nil, _ events: [StageEvent],
+        others: [BattleView]? = nil
     ) -> Effect {
         .seat(
             SeatInput(
                 LiveKey("demo", live),
-                .connection(view: view, battle: battle, revision: self.live(live)?.revision ?? 0, events: events)))
+                .connection(
+                    view: view, battle: battle, revision: self.live(live)?.revision ?? 0, events: events,
+                    otherBattles: others)))
     }
 }
 
@@ -141,21 +144,28 @@ extension [Effect] {
 
     func toldBattle(_ live: LiveID) -> BattleView? {
         for input in self.seatInputs.reversed() where input.key.live == live {
-            if case .connection(_, let battle, _, _) = input.command { return battle }
+            if case .connection(_, let battle, _, _, _) = input.command { return battle }
         }
         return nil
     }
 
+    func toldOthers(_ live: LiveID) -> [BattleView] {
+        for input in self.seatInputs.reversed() where input.key.live == live {
+            if case .connection(_, _, _, _, let others) = input.command { return others ?? [] }
+        }
+        return []
+    }
+
     func toldConnection(_ live: LiveID) -> ConnectionView? {
         for input in self.seatInputs.reversed() where input.key.live == live {
-            if case .connection(let view, _, _, _) = input.command { return view }
+            if case .connection(let view, _, _, _, _) = input.command { return view }
         }
         return nil
     }
 
     func toldEvents(_ live: LiveID) -> [StageEvent] {
         self.seatInputs.filter { $0.key.live == live }.flatMap { input -> [StageEvent] in
-            if case .connection(_, _, _, let events) = input.command { events } else { [] }
+            if case .connection(_, _, _, let events, _) = input.command { events } else { [] }
         }
     }
 

@@ -188,7 +188,7 @@ enum AnswerForms {
                 .needed("v", .count), .needed("app", .string), .needed("live", .string), .needed("epoch", .count),
                 .needed("revision", .count), .needed("seats", Self.list(.named("Seat"))),
                 .optional("connection", .named("Connection")), .optional("battle", .named("Battle")),
-                .needed("layout", .named("Layout")),
+                .optional("otherBattles", Self.list(.named("Battle"))), .needed("layout", .named("Layout")),
             ])
         ),
         (
