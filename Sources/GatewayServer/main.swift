@@ -36,7 +36,9 @@ exit(
         "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
         settings: { Extra(&$0) },
         check: { settings, reader in
-            if let fault = AppsGate.fault(in: settings.apps) { reader.refuse("apps", value: nil, remedy: fault) }
+            if let fault = AppsGate.fault(in: settings.apps) {
+                reader.refuse(settings.appsOption, value: nil, remedy: fault)
+            }
         },
         build: { host, extra in
             var settings = GatewaySettings(

@@ -21,6 +21,7 @@ package struct ClientFrame: Sendable {
     /// - Throws: `badFrame` when the bytes are no call.
     package init(_ bytes: [UInt8]) throws(ReplyError) {
         do {
+            if TrailingComma.stands(in: bytes) { throw WireError.notJSON }
             let head = try Wire.decode(Head.self, from: bytes)
             guard head.id >= 0 else { throw WireError.badField(path: "id", message: "is negative") }
             self.id = head.id

@@ -58,7 +58,7 @@ enum NumberFinder {
     }
 
     /// Where the closing quotation mark stands.
-    private static func endOfText(_ json: [UInt8], from start: Int) -> Int {
+    static func endOfText(_ json: [UInt8], from start: Int) -> Int {
         var index = start
         while index < json.count, json[index] != UInt8(ascii: "\"") {
             index += json[index] == UInt8(ascii: "\\") ? 2 : 1

@@ -10,6 +10,7 @@ struct AppsCheck {
     private(set) var faults: [String] = []
 
     init(_ file: JSONValue) {
+        if case .object = file { self.checkNames(in: file, at: "", among: ["apps"]) }
         for (app, entry) in Self.sorted(file.members["apps"]) {
             self.checkNames(in: entry, at: app, among: ["keys", "policy", "hooks"])
             self.checkPolicy(entry.members["policy"], at: "\(app).policy")
@@ -55,7 +56,8 @@ struct AppsCheck {
         }
         for (name, _) in Self.sorted(value) where !known.contains(name) {
             let names = known.sorted().joined(separator: ", ")
-            self.faults.append("\(place).\(name.prefix(64)) is not known; there are \(names)")
+            let whole = place.isEmpty ? "\(name.prefix(64))" : "\(place).\(name.prefix(64))"
+            self.faults.append("\(whole) is not known; there \(known.count == 1 ? "is" : "are") \(names)")
         }
     }
 

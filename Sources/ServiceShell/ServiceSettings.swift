@@ -18,6 +18,8 @@ package struct ServiceSettings: Sendable {
     package var mode: KafkaMode
     /// The apps file as it was read: keys, policies and hooks by app.
     package var apps: [UInt8]
+    /// The option that gave the apps file, as errors name it.
+    package var appsOption: String
     package var logLevel: LogLevel
     package var drainMilliseconds: Int
 
@@ -52,6 +54,9 @@ package struct ServiceSettings: Sendable {
             "drain-milliseconds", default: 1500, range: 0...60_000,
             help: "How long a stop may take before what is left is cut off.")
         self.apps = []
+        self.appsOption = inline == nil ? "apps" : "apps-json"
+        // What was given directly holds keys: it is in no message.
+        let origin = inline == nil ? path : nil
         if let inline {
             self.apps = Array(inline.utf8)
         } else if let path {
@@ -62,16 +67,16 @@ package struct ServiceSettings: Sendable {
             }
         }
         let faults = (try? Wire.decode(JSONValue.self, from: self.apps)).map { AppsCheck($0).faults } ?? []
-        for fault in faults { reader.refuse("apps", value: path, remedy: "correct it: \(fault)") }
+        for fault in faults { reader.refuse(self.appsOption, value: origin, remedy: "correct it: \(fault)") }
         do {
             guard faults.isEmpty else { return }
             let file = try Self.file(of: self.apps)
             for (app, entry) in file.sorted(by: { $0.key < $1.key }) {
                 guard let fault = entry.hooks?.fault else { continue }
-                reader.refuse("apps", value: path, remedy: "correct the hooks of \(app): \(fault)")
+                reader.refuse(self.appsOption, value: origin, remedy: "correct the hooks of \(app): \(fault)")
             }
         } catch {
-            reader.refuse("apps", value: path, remedy: "give JSON of the form {\"apps\":{…}} (\(error))")
+            reader.refuse(self.appsOption, value: origin, remedy: "give JSON of the form {\"apps\":{…}} (\(error))")
         }
     }
 

@@ -47,7 +47,7 @@ import Testing
         let policy = #"{"maxAdmins":-1,"feedBudget":0,"dismissal":\#(dismissal),"typo":1,"devices":"two"}"#
         let hooks = #"{"url":"http://a/","secret":"0123456789abcdef","before":{"gift":"maybe"},"events":["x"]}"#
         let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
-        let apps = #"{"apps":{"demo":{"keys":[\#(key)],"policy":\#(policy),"hooks":\#(hooks)}}}"#
+        let apps = #"{"app":{},"apps":{"demo":{"keys":[\#(key)],"policy":\#(policy),"hooks":\#(hooks)}}}"#
         let (status, said) = try await self.end(
             of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps-json", apps, "--ops-port", "70000"])
         #expect(status == 64)
@@ -57,8 +57,15 @@ import Testing
             "demo.policy.dismissal.afterNoUsersSeconds is -1; 0 to 31536000 are possible",
             "demo.policy.typo is not known", "demo.policy.devices is 'two'; it may be several, one",
             "demo.hooks.before.gift is 'maybe'; it may be allow, refuse",
-            "demo.hooks.events is 'x'; it may be roomCreated", "--ops-port",
+            "demo.hooks.events is 'x'; it may be roomCreated", "--ops-port", "app is not known; there is apps",
         ] { #expect(said.contains(word), "\(word): \(said)") }
+        #expect(said.contains("--apps-json") && !said.contains("--apps:") && !said.contains("--apps="), "\(said)")
+        #expect(!said.contains("AAECAwQ"), "a key is no text for a log")
+        let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(apps.utf8).write(to: URL(filePath: path))
+        let (_, named) = try await self.end(of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps", path])
+        #expect(named.contains(path) && !named.contains("--apps-json"), "\(named)")
     }
 
     @Test(
@@ -100,7 +107,7 @@ import Testing
     func `I17 a gateway without keys that can be used does not start`(apps: String, why: String) async throws {
         let (status, said) = try await self.end(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
         #expect(status == 64)
-        #expect(said.hasPrefix("gateway: --apps") && said.contains(why), "\(said)")
+        #expect(said.hasPrefix("gateway: --apps-json") && said.contains(why), "\(said)")
         #expect(!said.contains("c2hvcnQ"), "a key is no text for a log")
     }
 }

@@ -134,7 +134,9 @@ import Tokens
             let answer = try served.ask("POST", "/v1/lives/a/messages", body)
             #expect(answer.status == 400 && answer.body.contains("badParameter"), "\(body)")
         }
-        for body in [#"{"text":"hi"}, "x":{}"#, #"{"text":"hi"}{}"#, "{", "}", "{}}", #"{"text":}"#] {
+        for body in [
+            #"{"text":"hi"}, "x":{}"#, #"{"text":"hi"}{}"#, "{", "}", "{}}", #"{"text":}"#, #"{"text":"hi",}"#,
+        ] {
             let answer = try served.ask("POST", "/v1/lives/a/messages", body)
             #expect(answer.status == 400 && answer.body.contains("badFrame"), "\(body)")
         }
