@@ -9,7 +9,7 @@ internal import WebSocket
 /// What came before: messages for newcomers, and what those who come back have missed, from memory or from the reader of
 /// the past. What comes meanwhile waits, so that everything comes once and in order (I7).
 extension Shard {
-    /// A client that waits for the reader of the past.
+    /// A client that waits for the reader of the past, or for its own place in the feed.
     struct Asking {
         var room: Room
         var entering: Entering
@@ -45,6 +45,7 @@ extension Shard {
         }
         switch self.gateway.feeds.resume(room.key, after: token) {
         case .memory: self.replay([], nil, entering, room)
+        case .later: self.waitForPlace(entering, room)
         case .reader(let request): self.ask(request, entering, room, patience: ReplayLimits.resumePatience)
         case .refused(let why): self.refuse(why, entering, room)
         }
@@ -57,8 +58,15 @@ extension Shard {
         self.goOn(asking, outcome.answer, stock)
     }
 
-    /// Those whom the reader of the past lets wait too long go on without.
+    /// Those whom the reader of the past lets wait too long go on without; those whose place has come by go on from it.
     func sweepAsking(at now: Timestamp) {
+        for (number, waiting) in self.ahead {
+            let last = self.place(of: waiting.room, epoch: waiting.entering.epoch)?.position.number ?? 0
+            let hasCome = waiting.entering.resume.map { $0.position.number <= last } ?? true
+            guard hasCome || waiting.until <= now else { continue }
+            self.ahead[number] = nil
+            self.goOn(waiting, hasCome ? .found([]) : .refused(.gone), nil)
+        }
         if self.asking.isEmpty { return }
         for (question, asking) in self.asking where asking.until <= now {
             self.asking[question] = nil
@@ -68,9 +76,8 @@ extension Shard {
 
     /// A client is out of its room while it waits for the reader of the past.
     func giveUp(_ question: UInt64) {
-        guard let asking = self.asking.removeValue(forKey: question), asking.entering.resume != nil,
-            !asking.entering.client.isDetached
-        else { return }
+        let known = self.asking.removeValue(forKey: question) ?? self.ahead.removeValue(forKey: question)
+        guard let asking = known, asking.entering.resume != nil, !asking.entering.client.isDetached else { return }
         let error = ReplyError(.staleTicket, "you are out of the live; join it again")
         self.send(.reply(id: asking.entering.call, .failure(error: error)), to: asking.entering.client)
     }
@@ -85,6 +92,15 @@ extension Shard {
         } else {
             self.goOn(asking, .refused(.full), nil)
         }
+    }
+
+    /// Waits for the client's place: another gateway gave it what has not come by here, or it has no such place.
+    private func waitForPlace(_ entering: Entering, _ room: Room) {
+        guard self.ahead.count < ReplayLimits.waiting else { return self.refuse(.full, entering, room) }
+        self.lastQuestion += 1
+        entering.client.backlog = Client.Backlog(since: self.now, owed: 0, past: .asked(self.lastQuestion))
+        self.ahead[self.lastQuestion] = Asking(
+            room: room, entering: entering, until: self.now + ReplayLimits.resumePatience)
     }
 
     private func goOn(_ asking: Asking, _ answer: ReplayAnswer, _ stock: ReplayStock?) {

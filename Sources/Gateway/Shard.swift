@@ -30,6 +30,8 @@ final class Shard {
     var entering: [Entering] = []
     /// Clients that wait for the reader of the past, by the number of their question.
     var asking: [UInt64: Asking] = [:]
+    /// Clients that come back to a place of their feed that has not come by here yet, by a number of the same row.
+    var ahead: [UInt64: Asking] = [:]
     var lastQuestion: UInt64 = 0
     /// Open calls over HTTP.
     var requests: [SessionID: OpenRequest] = [:]

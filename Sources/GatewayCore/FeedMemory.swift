@@ -9,6 +9,8 @@ package struct FeedMemory: Sendable {
     package enum ResumePlan: Hashable, Sendable {
         /// From memory.
         case memory
+        /// From memory, once the client's place has come by here: another gateway was quicker.
+        case later
         /// By a reader of the past, and from memory afterwards.
         case reader(ReplayRequest)
         /// Not at all: it takes the snapshot.
@@ -66,7 +68,12 @@ package struct FeedMemory: Sendable {
         guard ring.epoch == position.epoch else { return .refused(.otherLive) }
         guard position.number >= 0 else { return .refused(.unknown) }
         guard ring.last - position.number <= ReplayLimits.items else { return .refused(.tooMany) }
-        if ring.canAnswer(after: position) { return .memory }
+        if ring.canAnswer(after: position) {
+            if position.number <= ring.last { return .memory }
+            // What stands before the end has been read: the feed has no such place.
+            if let offset = token.offset, let end = self.end, offset < end { return .refused(.gone) }
+            return .later
+        }
         // What is about to leave the memory is read again, or it would be gone when the reader is through.
         let span = self.shelf.span ?? FeedShelf.span
         let kept = ring.first(from: now - span + ReplayLimits.resumePatience)

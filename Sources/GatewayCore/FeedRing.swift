@@ -126,7 +126,7 @@ package struct FeedRing: Sendable {
 
     /// What came after `position`.
     ///
-    /// A client may be ahead of this gateway; then it missed nothing.
+    /// Of a place that has not come by here yet nothing is missing.
     package func answer(after position: FeedPosition) -> Answer {
         guard self.canAnswer(after: position) else { return .cannot }
         guard let first = self.pieces.first, position.number < self.last else { return .exactly([]) }

@@ -163,16 +163,17 @@ package struct ReplaySweep: Sendable {
         func outcome(_ answer: ReplayAnswer) -> ReplayOutcome {
             ReplayOutcome(question.id, request, answer, last: gathered.last)
         }
-        // The first record that was read must be the one that the client has, or the one that it lacks.
-        guard let ring = gathered.items, let last = gathered.last?.position.number, gathered.lowest <= after + 1 else {
-            return outcome(.refused(.gone))
-        }
+        // The first record that was read must be the one that the client has, or the one that it lacks; and the feed must
+        // have come as far as the client says.
+        guard let last = gathered.last?.position.number, gathered.lowest - 1 <= after,
+            after <= last || self.isCut
+        else { return outcome(.refused(.gone)) }
         let isWhole = request.before.map { last >= $0 - 1 } ?? !self.isCut
         guard isWhole else { return outcome(.refused(self.isCut ? .tooMany : .gone)) }
         let start = items.firstIndex { $0.number > after } ?? items.endIndex
         let end = request.before.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
         guard start < end else {
-            return outcome(ring.last <= after || request.before == after + 1 ? .found([]) : .refused(.tooMany))
+            return outcome(last <= after || request.before.map { $0 - 1 } == after ? .found([]) : .refused(.tooMany))
         }
         // A hole, or more bytes than are kept of a live.
         guard items[start].number == after + 1, end - start <= ReplayLimits.items else {

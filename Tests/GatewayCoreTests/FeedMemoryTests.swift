@@ -37,7 +37,11 @@ import Testing
         let now = Timestamp(milliseconds: 200_000)
         #expect(memory.resume(self.key, after: self.token(139, at: 1390), at: now) == .memory)
         #expect(memory.resume(self.key, after: self.token(200, at: 2000), at: now) == .memory)
-        #expect(memory.resume(self.key, after: self.token(300, at: 3000), at: now) == .memory, "ahead of this gateway")
+        #expect(memory.resume(self.key, after: self.token(300, at: 3000), at: now) == .later, "ahead of this gateway")
+        #expect(memory.resume(self.key, after: self.token(.max, at: nil), at: now) == .later, "it may be")
+        #expect(
+            memory.resume(self.key, after: self.token(300, at: 1990), at: now) == .refused(.gone),
+            "what stands there has come by, and was another")
         #expect(memory.resume(self.key, after: self.token(100, at: nil), at: now) == .refused(.unknown), "no token")
         #expect(
             memory.resume(self.key, after: self.token(100, at: 1000, epoch: 9), at: now) == .refused(.otherLive))

@@ -121,6 +121,11 @@ import Testing
         #expect(self.numbers(outcomes[3]) == Array(11...30), "all that it lacks is there")
         let alone = self.ask(log, [self.items("a", after: 5, at: 20, end: log.end)])
         #expect(alone[0]?.answer == .refused(.gone), "the first record that is found there is another")
+        for number: Int64 in [31, 1_000_000, .max] {
+            let beyond = self.ask(log, [self.items("a", after: number, at: 20, end: log.end)])
+            #expect(beyond[0]?.answer == .refused(.gone), "the feed has not come to \(number)")
+        }
+        #expect(self.numbers(self.ask(log, [self.items("a", after: 30, at: 29, end: log.end)])[0]) == [])
     }
 
     @Test func `I16 more than 1,000 items, or more bytes than are kept of a live, are not replayed`() {

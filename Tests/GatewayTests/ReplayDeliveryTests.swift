@@ -162,6 +162,27 @@ import Testing
         #expect(cluster.metric("gateway_replays_refused_total") == wrong.count)
     }
 
+    @Test(arguments: [nil, "10.1000.2", "10.1000.900000"] as [String?])
+    func `a place that a feed never came to is not confirmed, and the feed goes on from where it is`(token: String?)
+        throws
+    {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let first = try cluster.viewer("eve", of: "room")
+        for _ in 1...5 { cluster.text(self.room) }
+        #expect(try first.feed(upTo: 5) == Array(1...5))
+        let position = FeedPosition(epoch: 10, number: 1000)
+        let point = ResumePoint(live: "room", ticket: Ticket(101), position: position, token: token)
+        let (client, login) = try cluster.client("bob", session: "a", resume: point, firstID: 50)
+        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 5), replayed: false)) = login else {
+            Issue.record("\(login)")
+            return
+        }
+        cluster.text(self.room)
+        #expect(try client.feed() == [6])
+        #expect(cluster.metric("gateway_replays_refused_total") == 1)
+    }
+
     @Test func `a reader that does not answer keeps nobody for longer than 3 s, and what came meanwhile is not lost`()
         throws
     {
