@@ -181,7 +181,7 @@ extension AudienceMachine {
         if input.command.isKept {
             let key = AudienceKey.calls(input.key, caller.userID, caller.request.session)
             var window = rows.window(key) ?? OutcomeWindow(at: moment.now)
-            window.record(caller.request.counter, .answered(outcome: outcome, seen: nil), at: moment.now)
+            window.record(caller.counter, .answered(outcome: outcome, seen: nil), at: moment.now)
             rows[key] = .calls(row: window)
         }
         effects.append(.reply(Reply(to: caller, app: input.key.app, outcome)))
@@ -190,7 +190,7 @@ extension AudienceMachine {
     private func answerAgain(_ input: AudienceInput, in rows: Rows, into effects: inout [Effect]) {
         guard let caller = input.command.caller else { return }
         let window = rows.window(.calls(input.key, caller.userID, caller.request.session))
-        switch window?.verdict(on: caller.request.counter) {
+        switch window?.verdict(on: caller.counter) {
         case .repeated(.answered(let outcome, let seen)):
             effects.append(.reply(Reply(to: caller, app: input.key.app, outcome, seen: seen)))
         case .repeated(.passedOn), .fresh, .forgotten, nil:

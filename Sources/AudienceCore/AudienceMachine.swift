@@ -59,7 +59,7 @@ extension AudienceMachine {
             }
             let call = SeenCall(key: .calls(input.key, caller.userID, caller.request.session), caller.request)
             guard !seen.contains(call) else { return AudienceStep(moment, input, .repeated) }
-            switch rows.window(call.key)?.verdict(on: caller.request.counter) ?? .fresh {
+            switch rows.window(call.key)?.verdict(on: caller.counter) ?? .fresh {
             case .repeated: return AudienceStep(moment, input, .repeated)
             case .forgotten:
                 let error = ReplyError(.requestForgotten, "the request is older than the outcomes that are kept")

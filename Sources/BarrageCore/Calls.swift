@@ -12,7 +12,7 @@ extension BarrageMachine {
         let callsKey = BarrageKey.calls(key, caller.request.session)
         let place = rows.place(of: callsKey)
         if let place, case .calls(let window)? = rows.row(at: place) {
-            switch window.verdict(on: caller.request.counter) {
+            switch window.verdict(on: caller.counter) {
             case .repeated(let fate):
                 let outcome = self.outcome(of: fate, to: caller, about: key, under: rules, in: rows)
                 effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
@@ -25,7 +25,7 @@ extension BarrageMachine {
                 break
             }
         }
-        guard let fate = rows.updateFeed(key, { feed in decide(&feed, &effects) }) else {
+        guard let fate = rows.updateFeed(key, beside: place, { feed in decide(&feed, &effects) }) else {
             // Nothing is kept about names that are no live.
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
@@ -58,7 +58,7 @@ extension BarrageMachine {
         into effects: inout [Effect]
     ) {
         self.answer(caller, about: key, under: self.book[key.app], in: &rows, at: moment, into: &effects) { feed, _ in
-            feed.refuse(caller.request.counter, feed.refusal(of: caller) ?? why)
+            feed.refuse(caller.counter, feed.refusal(of: caller) ?? why)
         }
     }
 
@@ -68,7 +68,7 @@ extension BarrageMachine {
         into effects: inout [Effect]
     ) {
         let rules = self.book[key.app]
-        let counter = caller.request.counter
+        let counter = caller.counter
         self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
             let isPossible = Limits.likesPerCall.contains(count)
             if let refusal = feed.refusal(of: caller) ?? (isPossible ? nil : .likeCount) {
@@ -127,28 +127,35 @@ extension BarrageRows {
         self.update(.feed(key)) { row in row.changeFeed(body) } ?? nil
     }
 
+    /// Changes the feed of `key`, to which the calls at `calls` were made, if there is one.
+    fileprivate mutating func updateFeed<R>(
+        _ key: LiveKey, beside calls: Int?, _ body: (inout FeedRow) -> R
+    ) -> R? {
+        guard let calls else { return self.updateFeed(key, body) }
+        guard let place = self.place(of: .feed(key), beside: calls) else { return nil }
+        return self.update(at: place) { row in row.changeFeed(body) } ?? nil
+    }
+
     /// Keeps in the window at `place` what became of a call.
     fileprivate mutating func record(_ fate: Fate, at place: Int, at now: Timestamp) {
         _ = self.update(at: place) { row in row.record(fate, at: now) }
     }
 }
 
+// A row's content is taken out to be changed, and put back: beside the row it would be shared, and be copied.
 extension BarrageRow {
-    /// Stands in a row's place while its content is out to be changed: shared with a second row it would be copied.
-    private static var nothing: BarrageRow { .givers(count: UniqueCount()) }
-
     /// Changes the feed that the row is, if it is one.
     fileprivate mutating func changeFeed<R>(_ body: (inout FeedRow) -> R) -> R? {
-        guard case .feed(var feed) = self else { return nil }
-        self = Self.nothing
+        guard case .feed = self else { return nil }
+        guard case .feed(var feed) = consume self else { preconditionFailure("a feed is one") }
         defer { self = .feed(row: feed) }
         return body(&feed.value)
     }
 
     /// Keeps what became of a call, if the row is a window.
     fileprivate mutating func record(_ fate: Fate, at now: Timestamp) {
-        guard case .calls(var window) = self else { return }
-        self = Self.nothing
+        guard case .calls = self else { return }
+        guard case .calls(var window) = consume self else { preconditionFailure("a window is one") }
         window.record(fate, at: now)
         self = .calls(window: window)
     }

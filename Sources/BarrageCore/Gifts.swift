@@ -10,7 +10,7 @@ extension BarrageMachine {
         into effects: inout [Effect]
     ) {
         let rules = self.book[key.app]
-        let counter = caller.request.counter
+        let counter = caller.counter
         var hasGiven = false
         self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
             if let refusal = feed.refusal(of: caller) { return feed.refuse(counter, refusal) }

@@ -11,21 +11,21 @@ extension FeedRow {
         _ message: FeedContent, to key: LiveKey, from caller: Caller, under rules: AppRules, at now: Timestamp,
         into effects: inout [Effect]
     ) -> Fate {
-        let counter = caller.request.counter
+        let counter = caller.counter
         let isMuted = self.rights.isMessageDisable && !self.rights.spares(caller)
         if let refusal = self.refusal(of: caller) ?? (isMuted ? .roomMuted : message.fault) {
             return self.refuse(counter, refusal)
         }
         // Who became an admin after having been muted is spared for as long as it is one.
-        if caller.role == .user, let wait = self.rights.mutes.remaining(of: caller.userID, at: now),
+        let user = caller.userID
+        if caller.role == .user, let wait = self.rights.mutes.remaining(of: user, at: now),
             !self.rights.spares(caller)
         {
             // A mute for good gives no hint.
             let isForGood = wait.count > Self.longestHint
             return self.refuse(counter, .userMuted, retryAfter: isForGood ? Milliseconds(0) : wait)
         }
-        let sender =
-            caller.role == .server ? .nobody : SenderMark(caller.userID, isHost: caller.userID == self.rights.owner)
+        let sender = caller.role == .server ? .nobody : SenderMark(user, isHost: user == self.rights.owner)
         let verdict = self.admissions.verdict(
             on: .barrage, from: sender, rate: rules.messagesPerUser, under: rules.budget, at: now)
         switch verdict {

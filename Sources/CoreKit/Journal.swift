@@ -69,6 +69,9 @@
         /// What the open batch did with it.
         @usableFromInline var change = Change.none
 
+        /// Where the row was that was last looked for beside this one.
+        @usableFromInline var companion = 0
+
         @inlinable init(key: Key, hash: Int) {
             self.key = key
             self.hash = hash
@@ -147,6 +150,16 @@
         return place
     }
 
+    /// Where the row `key` stands, as `place(of:)` tells, for who has just looked for the row at `place`: rows that are
+    /// looked for together once are so again and again, and then one look finds the second.
+    @inlinable package mutating func place(of key: Key, beside place: Int) -> Int? {
+        let known = self.slots[place].companion
+        if self.slots[known].isTaken, self.slots.span[known].key == key { return known }
+        guard let found = self.place(of: key) else { return nil }
+        self.slots[place].companion = found
+        return found
+    }
+
     /// The row at `place`, which `place(of:)` gave in this batch; nil: it was removed.
     @inlinable package func row(at place: Int) -> Row? { self.slots[place].row }
 
@@ -214,7 +227,8 @@
     // MARK: - Slots
 
     @inlinable func slot(of key: Key, _ hash: Int) -> Int? {
-        self.places.slot(hash) { self.slots[$0].key == key }
+        // Through a span, which looks at the key where it stands: an array would hand out a copy.
+        self.places.slot(hash) { self.slots.span[$0].key == key }
     }
 
     @inlinable mutating func makeSlot(_ key: Key, _ hash: Int) -> Int {

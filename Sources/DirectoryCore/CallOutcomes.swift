@@ -6,12 +6,12 @@ extension Journal<DirectoryKey, DirectoryRow> {
     /// Tells whether the caller's request is new to the window `key` (I15).
     func verdict(_ key: DirectoryKey, _ caller: Caller) -> OutcomeWindow.Verdict {
         guard case .calls(let window)? = self[key] else { return .fresh }
-        return window.verdict(on: caller.request.counter)
+        return window.verdict(on: caller.counter)
     }
 
     /// Keeps in the window `key` what became of the caller's request.
     mutating func record(_ key: DirectoryKey, _ caller: Caller, _ entry: OutcomeWindow.Entry, at now: Timestamp) {
-        let counter = caller.request.counter
+        let counter = caller.counter
         let known: Void? = self.update(key) { $0.record(counter, entry, at: now) }
         if known != nil { return }
         var window = OutcomeWindow(at: now)

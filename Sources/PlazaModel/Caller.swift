@@ -68,6 +68,8 @@ package struct Caller: Hashable, Sendable, Codable {
         get { self.parts.value.request }
         set { self.parts.value.request = newValue }
     }
+    /// The request's counter, without a copy of its session's name.
+    package var counter: Int64 { self.parts.value.request.counter }
     package var replyTo: GatewayID { self.parts.value.replyTo }
     /// What the caller's join gave; nil while it is in no room, and an app's server needs none.
     package var ticket: Ticket? {

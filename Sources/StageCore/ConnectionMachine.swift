@@ -79,10 +79,10 @@ package struct ConnectionMachine: Machine {
         step.tellSeats()
         let entry = OutcomeWindow.Entry.answered(outcome: outcome, seen: nil)
         let now = step.moment.now
-        let known: Void? = step.journal.update(key) { $0.record(caller.request.counter, entry, at: now) }
+        let known: Void? = step.journal.update(key) { $0.record(caller.counter, entry, at: now) }
         if known == nil {
             var window = OutcomeWindow(at: now)
-            window.record(caller.request.counter, entry, at: now)
+            window.record(caller.counter, entry, at: now)
             step.journal[key] = .outcomes(outcomes: window)
         }
         step.effects.append(.reply(Reply(to: caller, app: step.app, outcome)))

@@ -79,7 +79,7 @@ package struct SeatMachine: Machine {
             effects.append(.reply(Reply(to: caller, app: input.key.app, .failure(error: error))))
             return
         }
-        var fate = SeatFate(counter: caller.request.counter, result: .done)
+        var fate = SeatFate(counter: caller.counter, result: .done)
         do throws(ReplyError) {
             guard var step = SeatStep(input.key, moment, journal) else {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
@@ -177,7 +177,7 @@ package struct SeatMachine: Machine {
 extension OutcomeWindow {
     /// What a call that is not new gets; nil: it is new.
     func replay(to caller: Caller, app: AppID) -> [Effect]? {
-        switch self.verdict(on: caller.request.counter) {
+        switch self.verdict(on: caller.counter) {
         case .fresh: nil
         case .repeated(.answered(let outcome, let seen)): [.reply(Reply(to: caller, app: app, outcome, seen: seen))]
         case .repeated(.passedOn): []

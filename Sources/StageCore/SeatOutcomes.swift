@@ -95,7 +95,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
     /// - Throws: `tooFrequent`, when it is new and one too many.
     func verdict(_ key: SeatKey, on caller: Caller, at now: Timestamp) throws(ReplyError) -> SeatOutcomes.Verdict {
         guard case .outcomes(let window)? = self[key] else { return .fresh }
-        let verdict = window.verdict(on: caller.request.counter)
+        let verdict = window.verdict(on: caller.counter)
         if verdict == .fresh { try window.checkRate(of: caller, at: now) }
         return verdict
     }

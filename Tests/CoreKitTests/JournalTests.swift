@@ -64,6 +64,30 @@ typealias Rows = Journal<NumberKey, NumberRow>
         #expect(!rows.hasChanges)
     }
 
+    @Test func `a row looked for beside another is the one of its key, wherever it was the last time`() throws {
+        var rows = Rows()
+        for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
+        let first = try #require(rows.place(of: NumberKey(1)))
+        func beside(_ number: Int) -> NumberRow? {
+            rows.place(of: NumberKey(number), beside: first).flatMap { rows.row(at: $0) }
+        }
+        #expect(beside(0) == NumberRow(0))
+        #expect(beside(2) == NumberRow(2))
+        #expect(beside(2) == NumberRow(2))
+        // Removed, it is found no more: neither before the commit, nor when another row has taken its place.
+        rows[NumberKey(2)] = nil
+        #expect(beside(2) == nil)
+        rows.rollback()
+        #expect(beside(2) == NumberRow(2))
+        rows[NumberKey(2)] = nil
+        rows.commit()
+        rows[NumberKey(7)] = NumberRow(7)
+        #expect(beside(2) == nil)
+        rows[NumberKey(2)] = NumberRow(20)
+        #expect(beside(2) == NumberRow(20))
+        #expect(beside(7) == NumberRow(7))
+    }
+
     @Test func `rows fall due earliest first, equal times in the order of their keys`() {
         var rows = Rows()
         for (key, due) in [(3, 20), (1, 20), (2, 10), (4, 30)] as [(Int, Int64)] {
