@@ -31,6 +31,16 @@ package enum SeatKey: RowKey {
         }
     }
 
+    // Every call looks up some rows: what tells most of them apart is hashed, apps and kinds are left to `==`.
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .stage(let live), .requests(let live), .floors(let live): hasher.combine(live.live.text)
+        case .outcomes(let live, let session):
+            hasher.combine(live.live.text)
+            hasher.combine(session.text)
+        }
+    }
+
     package static func < (a: SeatKey, b: SeatKey) -> Bool { a.order < b.order }
 
     private var order: (Int, AppID, LiveID, SessionID) {

@@ -66,8 +66,9 @@ package struct SeatMachine: Machine {
         into effects: inout [Effect]
     ) {
         let key = SeatKey.outcomes(input.key, caller.request.session)
+        let place = journal.place(of: key)
         do throws(ReplyError) {
-            switch try journal.verdict(key, on: caller, at: moment.now) {
+            switch try journal.verdict(at: place, on: caller, at: moment.now) {
             case .repeated(let fate):
                 // What was passed on is checked anew and passed on anew, or is back from presence.
                 if let reply = fate.reply(to: caller, input.key) { return effects.append(reply) }
@@ -99,7 +100,7 @@ package struct SeatMachine: Machine {
         } catch {
             fate.result = .refused(error: error)
         }
-        journal.record(key, fate, at: moment.now)
+        journal.record(key, at: place, fate, at: moment.now)
         if let reply = fate.reply(to: caller, input.key) { effects.append(reply) }
     }
 

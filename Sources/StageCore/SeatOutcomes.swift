@@ -62,7 +62,7 @@ package struct SeatOutcomes: Equatable, Sendable, Codable {
 
     /// Tells whether the call `counter` is new.
     func verdict(on counter: Int64) -> Verdict {
-        for fate in self.fates where fate.counter == counter { return .repeated(fate) }
+        if let index = self.index(of: counter) { return .repeated(self.fates[index]) }
         return counter <= self.floor ? .forgotten : .fresh
     }
 
@@ -80,39 +80,50 @@ package struct SeatOutcomes: Equatable, Sendable, Codable {
         self.expiresAt = now + OutcomeWindow.lifetime
         self.callsInSecond = now.seconds == self.second ? self.callsInSecond + 1 : 1
         self.second = now.seconds
-        if let index = self.fates.lastIndex(where: { $0.counter == fate.counter }) {
+        if let index = self.index(of: fate.counter) {
             self.fates[index] = fate
             return
         }
         if self.fates.count == OutcomeWindow.limit { self.floor = max(self.floor, self.fates.removeFirst().counter) }
         self.fates.append(fate)
     }
+
+    /// By index, for an iterator would copy each fate.
+    private func index(of counter: Int64) -> Int? {
+        for index in self.fates.indices where self.fates[index].counter == counter { return index }
+        return nil
+    }
 }
 
 extension Journal where Key == SeatKey, Row == SeatRow {
-    /// Tells whether the caller's call is new.
+    /// Tells whether the caller's call is new to the window at `place`; nil: there is none.
     ///
     /// - Throws: `tooFrequent`, when it is new and one too many.
-    func verdict(_ key: SeatKey, on caller: Caller, at now: Timestamp) throws(ReplyError) -> SeatOutcomes.Verdict {
-        guard case .outcomes(let window)? = self[key] else { return .fresh }
+    func verdict(at place: Int?, on caller: Caller, at now: Timestamp) throws(ReplyError) -> SeatOutcomes.Verdict {
+        guard let place, case .outcomes(let window)? = self.row(at: place) else { return .fresh }
         let verdict = window.verdict(on: caller.counter)
         if verdict == .fresh { try window.checkRate(of: caller, at: now) }
         return verdict
     }
 
-    /// Keeps what became of a call.
-    mutating func record(_ key: SeatKey, _ fate: SeatFate, at now: Timestamp) {
-        let known: Void? = self.update(key) { row in
-            guard case .outcomes(var window) = row else { return }
-            // Held by nobody else while it changes.
-            row = .outcomes(outcomes: SeatOutcomes(at: .distantPast))
-            window.record(fate, at: now)
-            row = .outcomes(outcomes: window)
-        }
-        if known == nil {
+    /// Keeps what became of a call, in the window `key` at `place`; nil: it is the first.
+    mutating func record(_ key: SeatKey, at place: Int?, _ fate: SeatFate, at now: Timestamp) {
+        if let place {
+            _ = self.update(at: place) { row in row.record(fate, at: now) }
+        } else {
             var window = SeatOutcomes(at: now)
             window.record(fate, at: now)
             self[key] = .outcomes(outcomes: window)
         }
+    }
+}
+
+extension SeatRow {
+    /// Keeps what became of a call, if the row is a window: taken out for it, for beside the row it would be shared.
+    fileprivate mutating func record(_ fate: SeatFate, at now: Timestamp) {
+        guard case .outcomes = self else { return }
+        guard case .outcomes(var window) = consume self else { preconditionFailure("a window is one") }
+        window.record(fate, at: now)
+        self = .outcomes(outcomes: window)
     }
 }

@@ -15,10 +15,15 @@ struct SeatStep: ~Copyable {
     var events: [StageEvent] = []
     private let before: SeatStage?
     private let requestsBefore: SeatRequests
+    /// Where the stage's row stands, if there is one.
+    private let place: Int?
 
     /// The open stage of `key`; nil: there is none, or its live has ended.
     init?(_ key: LiveKey, _ moment: Moment, _ journal: borrowing Journal<SeatKey, SeatRow>) {
-        guard let stage = journal.stage(key), stage.goneAt == nil else { return nil }
+        guard let place = journal.place(of: .stage(key)), case .stage(let stage)? = journal.row(at: place),
+            stage.goneAt == nil
+        else { return nil }
+        self.place = place
         self.moment = moment
         self.stage = stage
         self.requests = journal.requests(key)
@@ -31,6 +36,7 @@ struct SeatStep: ~Copyable {
         opening key: LiveKey, _ moment: Moment, epoch: Int64, info: LiveInfo, after last: SeatStage?,
         _ leftOver: SeatRequests
     ) {
+        self.place = nil
         self.moment = moment
         self.stage = SeatStage(key: key, epoch: epoch, revision: last?.revision ?? 0, info: info)
         self.requests = SeatRequests()
@@ -45,12 +51,8 @@ struct SeatStep: ~Copyable {
     /// - Returns: the revision that a reader must have to see the change, or nil when there is none.
     @discardableResult
     mutating func publish(_ backends: Set<AppID>) -> Int64? {
-        let isSame =
-            self.before?.templateID == self.stage.templateID && self.before?.seats == self.stage.seats
-            && self.before?.connection == .some(self.stage.connection)
-            && self.before?.battle == .some(self.stage.battle)
-            && self.before?.otherBattles == self.stage.otherBattles
-        if isSame && self.events.isEmpty && self.stage.goneAt == nil { return nil }
+        // What happened is asked first, for it costs nothing.
+        if self.events.isEmpty, self.stage.goneAt == nil, self.isSameToViewers { return nil }
         self.stage.revision = Revision.next(after: self.stage.revision, at: self.moment)
         let record = self.stage.record
         self.effects.append(.stage(record))
@@ -62,6 +64,13 @@ struct SeatStep: ~Copyable {
             self.tellBackend(backends)
         }
         return self.stage.revision
+    }
+
+    private var isSameToViewers: Bool {
+        self.before?.templateID == self.stage.templateID && self.before?.seats == self.stage.seats
+            && self.before?.connection == .some(self.stage.connection)
+            && self.before?.battle == .some(self.stage.battle)
+            && self.before?.otherBattles == self.stage.otherBattles
     }
 
     /// Connected lives show each other's seats; an unconnected voice live only says when it becomes too full to connect,
@@ -91,8 +100,11 @@ struct SeatStep: ~Copyable {
     func store(in journal: inout Journal<SeatKey, SeatRow>) {
         if self.before?.revision != self.stage.revision || self.before != self.stage {
             let row = SeatRow.stage(stage: self.stage)
-            let known: Void? = journal.update(.stage(self.stage.key)) { $0 = row }
-            if known == nil { journal[.stage(self.stage.key)] = row }
+            if let place = self.place {
+                _ = journal.update(at: place) { $0 = row }
+            } else {
+                journal[.stage(self.stage.key)] = row
+            }
         }
         if self.requestsBefore != self.requests {
             journal[.requests(self.stage.key)] = self.requests.open.isEmpty ? nil : .requests(requests: self.requests)
@@ -191,10 +203,11 @@ struct SeatStep: ~Copyable {
 extension SeatStage {
     /// More people than take part in a voice connection.
     var isCrowded: Bool {
-        guard self.seats.count > Limits.voiceCoHostSeats, self.template.kind == .voice else { return false }
+        guard self.seats.count > Limits.voiceCoHostSeats else { return false }
         var count = 0
         for index in self.seats.indices where self.seats[index].occupant != nil { count += 1 }
-        return count > Limits.voiceCoHostSeats
+        // Asked last: the template is looked up.
+        return count > Limits.voiceCoHostSeats && self.template.kind == .voice
     }
 }
 
