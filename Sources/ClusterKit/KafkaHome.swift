@@ -77,7 +77,8 @@ struct KafkaHome: Sendable {
             name: "broker-\(node)", kind: "broker",
             ports: ["kafka": port, "controller": self.controllerPorts[node - 1]],
             log: self.directory.logFile(of: "broker-\(node)"), probe: .kafka(port: port),
-            environment: self.environment(heap: "-Xms256M -Xmx512M"), command: { _ in command })
+            // All stand still while the broker collects: a small young heap makes that 10 ms instead of 27 (decision 0006).
+            environment: self.environment(heap: "-Xms256M -Xmx512M -Xmn16M"), command: { _ in command })
     }
 
     private func configuration(of node: Int) -> String { self.directory.kafkaDirectory + "/broker-\(node).properties" }
