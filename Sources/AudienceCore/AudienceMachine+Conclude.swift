@@ -192,11 +192,34 @@ extension AudienceMachine {
         let window = rows.window(.calls(input.key, caller.userID, caller.request.session))
         switch window?.verdict(on: caller.counter) {
         case .repeated(.answered(let outcome, let seen)):
-            effects.append(.reply(Reply(to: caller, app: input.key.app, outcome, seen: seen)))
+            let now = self.lostMeanwhile(outcome, of: caller, input.key, in: rows).map { Outcome.failure(error: $0) }
+            effects.append(.reply(Reply(to: caller, app: input.key.app, now ?? outcome, seen: seen)))
         case .repeated(.passedOn), .fresh, .forgotten, nil:
             // Its first copy was refused in this batch without being kept; the sender is told that much.
             effects.append(
                 .failure(.requestForgotten, "the request's outcome is not kept", to: caller, app: input.key.app))
         }
+    }
+
+    /// Why the place that a join gave is lost by the time it is asked for again.
+    ///
+    /// The gateway would let the client in with what it gave then. A session that left has no such outcome any more.
+    private func lostMeanwhile(_ outcome: Outcome, of caller: Caller, _ key: LiveKey, in rows: Rows) -> ReplyError? {
+        guard case .success(.joined(let ticket, let epoch, _)) = outcome else { return nil }
+        guard rows.live(key)?.epoch == epoch else { return ReplyError(.noSuchRoomOnEntry, "the live has ended") }
+        return rows.floors(key).admit(caller.userID, ticket) ? nil : Self.putOutMeanwhile
+    }
+
+    /// A session has left: its joins up to `ticket` are no place in the live any more, should they be asked for again.
+    func forgetJoins(of session: SessionID, _ user: UserID, upTo ticket: Ticket, _ key: LiveKey, in rows: inout Rows) {
+        let calls = AudienceKey.calls(key, user, session)
+        guard var window = rows.window(calls) else { return }
+        window.replace { entry in
+            guard case .answered(.success(.joined(let given, _, _)), let seen) = entry, given <= ticket else {
+                return nil
+            }
+            return .answered(outcome: .failure(error: Self.leftMeanwhile), seen: seen)
+        }
+        rows[calls] = .calls(row: window)
     }
 }

@@ -37,6 +37,11 @@ extension AudienceMachine {
         return row.maxMembers > 0 ? min(row.maxMembers, most) : most
     }
 
+    /// Refuses a join that is asked for again after its session left.
+    static var leftMeanwhile: ReplyError {
+        ReplyError(.staleTicket, "you have left the live since; join it again with a new id")
+    }
+
     /// Refuses to let a session go on where it was.
     static var putOutMeanwhile: ReplyError {
         ReplyError(.staleTicket, "you are not in the live any more; join it again")

@@ -66,6 +66,13 @@ package struct OutcomeWindow: Hashable, Sendable, Codable {
         self.kept.append(Kept(counter: counter, entry: entry))
     }
 
+    /// Puts other entries in the place of those for which `other` gives one.
+    package mutating func replace(_ other: (Entry) -> Entry?) {
+        for index in self.kept.indices {
+            if let entry = other(self.kept[index].entry) { self.kept[index].entry = entry }
+        }
+    }
+
     /// By index, for an iterator would copy each entry.
     private func index(of counter: Int64) -> Int? {
         for index in self.kept.indices where self.kept[index].counter == counter { return index }

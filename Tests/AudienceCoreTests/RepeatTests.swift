@@ -14,6 +14,48 @@ import Testing
         #expect(room.send(.join(caller: caller)) == Array(first.suffix(1)))
     }
 
+    @Test func `I6 I15 a join sent again after a kick, a leave or the live's end lets nobody in`() {
+        let caller = Room.caller(Room.alice, 1)
+        func joined() -> (Room, Int64) {
+            var room = Room()
+            for effect in room.send(.join(caller: caller), room.did([.joined(isFirst: true, count: 1)])) {
+                if case .reply(let reply) = effect, case .success(.joined(let ticket, _, _)) = reply.outcome {
+                    return (room, ticket.offset)
+                }
+            }
+            Issue.record("alice is not in")
+            return (room, 0)
+        }
+        var (room, ticket) = joined()
+        _ = room.send(
+            .kick(user: "alice", reason: .byAdmin, caller: Room.caller(Room.owner, 1)),
+            room.did([.kicked(user: Room.alice, count: 0)]))
+        #expect(Room.refusal(caller, room.send(.join(caller: caller))) == .staleTicket)
+
+        (room, ticket) = joined()
+        _ = room.send(
+            .leave(caller: Room.caller(Room.alice, 2, ticket: ticket)),
+            room.did([.left(user: Room.alice, isLast: true, count: 0)]))
+        #expect(Room.refusal(caller, room.send(.join(caller: caller))) == .staleTicket)
+
+        (room, ticket) = joined()
+        _ = room.send(.signOff(session: "s1", user: "alice", ticket: Ticket(ticket)))
+        #expect(Room.refusal(caller, room.send(.join(caller: caller))) == .staleTicket)
+
+        (room, _) = joined()
+        _ = room.send(.opened(epoch: 8, owner: Room.bob))
+        #expect(Room.refusal(caller, room.send(.join(caller: caller))) == .noSuchRoomOnEntry)
+    }
+
+    @Test func `a leave that comes after a later join leaves that join's answer alone`() {
+        var room = Room()
+        _ = room.send(.join(caller: Room.caller(Room.alice, 1)), room.did([.joined(isFirst: true, count: 1)]))
+        let again = Room.caller(Room.alice, 2)
+        let answer = room.send(.join(caller: again), room.did([.joined(isFirst: false, count: 1)])).suffix(1)
+        _ = room.send(.leave(caller: Room.caller(Room.alice, 3, ticket: 102)), room.did([]))
+        #expect(room.send(.join(caller: again)) == Array(answer))
+    }
+
     @Test func `I15 a join twice in one batch is carried out once and answered twice`() {
         var room = Room()
         let caller = Room.caller(Room.alice, 1)
