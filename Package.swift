@@ -169,7 +169,7 @@ let testTargets: [Target] = [
             "EventLoop", "HTTPServer", "Tokens", "Webhooks", "KafkaClient", "EmbeddedBroker", "ServiceShell",
             "TestSupport",
         ]),
-    tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit"]),
+    tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit", "Observability"]),
     tests(
         "ClusterTests",
         [

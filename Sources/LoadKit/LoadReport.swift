@@ -4,14 +4,19 @@ package import Observability
 /// What a load run saw.
 ///
 /// Latency is from the moment when a message was due to its receipt by each viewer.
-package struct LoadReport: Codable, Sendable {
+package struct LoadReport: Encodable, Sendable {
     /// Milliseconds.
-    package struct Latency: Codable, Sendable {
+    package struct Latency: Encodable, Sendable {
         package var p50: Double
         package var p90: Double
         package var p99: Double
         package var p999: Double
         package var max: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case p50, p90, p99, max
+            case p999 = "p99.9"
+        }
 
         /// The percentiles of a histogram of microseconds.
         package init(_ histogram: Histogram) {
@@ -29,7 +34,12 @@ package struct LoadReport: Codable, Sendable {
     package var rate: Double
     package var size: Int
     package var seconds: Double
-    package var latency: Latency
+    /// From the moment when a message was due to its receipt by each viewer, in milliseconds.
+    package var p50: Double
+    package var p90: Double
+    package var p99: Double
+    package var p999: Double
+    package var max: Double
     /// The p99 of each second in milliseconds: tells a slow minute from a slow moment.
     package var p99BySecond: [Double]
     /// From the moment when a message was due to the sender's reply.
@@ -57,6 +67,13 @@ package struct LoadReport: Codable, Sendable {
     package var failures: [String]
     /// The servers' own ledger over the run, if it was read.
     package var ledger: [String: Double]?
+
+    private enum CodingKeys: String, CodingKey {
+        case rooms, viewers, rate, size, seconds, p50, p90, p99, max, p99BySecond, acknowledgement, expected, delivered
+        case missing, repeated, reordered, published, admitted, refused, dropped, unanswered, misplaced, reconnects
+        case leaveTips, longestPause, failures, ledger
+        case p999 = "p99.9"
+    }
 
     /// Nothing acknowledged was lost, repeated or put out of order, and everything could be set up.
     package var isClean: Bool {

@@ -309,9 +309,11 @@ extension LoadRun {
         }
         var refused: [String: Int] = [:]
         for room in self.rooms { refused.merge(room.refused) { $0 + $1 } }
+        let latency = LoadReport.Latency(self.deliveries)
         return LoadReport(
             rooms: self.plan.rooms, viewers: self.plan.viewers, rate: self.plan.rate, size: self.plan.size,
-            seconds: self.plan.seconds, latency: .init(self.deliveries), p99BySecond: self.p99BySecond,
+            seconds: self.plan.seconds, p50: latency.p50, p90: latency.p90, p99: latency.p99, p999: latency.p999,
+            max: latency.max, p99BySecond: self.p99BySecond,
             acknowledgement: .init(self.acknowledgements), expected: expected, delivered: got, missing: missing,
             repeated: repeated + self.rooms.reduce(0) { $0 + $1.appliedTwice }, reordered: reordered,
             published: self.sent, admitted: self.rooms.reduce(0) { $0 + $1.admitted }, refused: refused,

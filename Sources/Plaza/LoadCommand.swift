@@ -58,18 +58,16 @@ enum LoadCommand: Subcommand {
         func line(_ name: String, _ value: String) -> String {
             name.padding(toLength: 16, withPad: " ", startingAt: 0) + value
         }
-        func latency(_ latency: LoadReport.Latency) -> String {
-            let values = [
-                ("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99), ("p99.9", latency.p999),
-                ("max", latency.max),
-            ]
-            return values.map { "\($0.0) \(String(format: "%.1f", $0.1))" }.joined(separator: "  ") + "  ms"
+        func latency(_ values: Double...) -> String {
+            zip(["p50", "p90", "p99", "p99.9", "max"], values)
+                .map { "\($0) \(String(format: "%.1f", $1))" }.joined(separator: "  ") + "  ms"
         }
+        let reply = report.acknowledgement
         var lines = [
             line(
                 "load", "\(report.rooms) rooms × \(report.viewers) viewers × \(report.rate) msg/s, \(report.seconds) s"),
-            line("due to receipt", latency(report.latency)),
-            line("due to reply", latency(report.acknowledgement)),
+            line("due to receipt", latency(report.p50, report.p90, report.p99, report.p999, report.max)),
+            line("due to reply", latency(reply.p50, reply.p90, reply.p99, reply.p999, reply.max)),
             line("longest pause", String(format: "%.0f ms", report.longestPause)),
             line("expected", "\(report.expected)"), line("delivered", "\(report.delivered)"),
             line("missing", "\(report.missing)"), line("repeated", "\(report.repeated)"),

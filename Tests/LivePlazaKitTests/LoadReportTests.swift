@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Observability
+import Testing
+
+@testable import LoadKit
+
+@Suite struct LoadReportTests {
+    @Test func `the JSON of a report is one object with the names that the table has`() throws {
+        var report = Self.report
+        report.ledger = ["barrage_admitted_total": 4]
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report)) as? [String: Any]
+        let object = try #require(json)
+        for (name, value) in ["p50": 1.5, "p90": 2, "p99": 3, "p99.9": 4, "max": 5] {
+            #expect(object[name] as? Double == value, "\(name)")
+        }
+        for (name, value) in ["expected": 40, "delivered": 39, "missing": 1, "repeated": 2, "reordered": 3] {
+            #expect(object[name] as? Int == value, "\(name)")
+        }
+        #expect(object["ledger"] as? [String: Double] == ["barrage_admitted_total": 4])
+        #expect((object["acknowledgement"] as? [String: Double])?["p99.9"] == 0)
+    }
+
+    @Test func `a report of which anything is missing, repeated or out of order is not clean`() {
+        var report = Self.report
+        #expect(!report.isClean)
+        (report.missing, report.repeated, report.reordered) = (0, 0, 0)
+        #expect(report.isClean)
+        for fault in [\LoadReport.missing, \.repeated, \.reordered, \.misplaced] {
+            var faulty = report
+            faulty[keyPath: fault] = 1
+            #expect(!faulty.isClean)
+        }
+    }
+
+    private static let report = LoadReport(
+        rooms: 1, viewers: 10, rate: 4, size: 200, seconds: 1, p50: 1.5, p90: 2, p99: 3, p999: 4, max: 5,
+        p99BySecond: [3], acknowledgement: LoadReport.Latency(Histogram()), expected: 40, delivered: 39, missing: 1,
+        repeated: 2, reordered: 3, published: 4, admitted: 4, refused: [:], dropped: 0, unanswered: 0, misplaced: 0,
+        reconnects: 0, leaveTips: 0, longestPause: 0, failures: [])
+}
