@@ -192,8 +192,9 @@ extension AudienceMachine {
         let window = rows.window(.calls(input.key, caller.userID, caller.request.session))
         switch window?.verdict(on: caller.counter) {
         case .repeated(.answered(let outcome, let seen)):
-            let now = self.lostMeanwhile(outcome, of: caller, input.key, in: rows).map { Outcome.failure(error: $0) }
-            effects.append(.reply(Reply(to: caller, app: input.key.app, now ?? outcome, seen: seen)))
+            let lost = self.lostMeanwhile(outcome, of: caller, input.key, in: rows)
+            let answer = lost.map { Outcome.failure(error: $0) } ?? outcome
+            effects.append(.reply(Reply(to: caller, app: input.key.app, answer, seen: seen)))
         case .repeated(.passedOn), .fresh, .forgotten, nil:
             // Its first copy was refused in this batch without being kept; the sender is told that much.
             effects.append(

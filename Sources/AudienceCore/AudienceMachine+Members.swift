@@ -97,14 +97,8 @@ extension AudienceMachine {
                 }
             }
         }
-        switch input.command {
-        case .leave(let caller):
-            if let ticket = caller.ticket {
-                self.forgetJoins(of: caller.request.session, caller.userID, upTo: ticket, input.key, in: &rows)
-            }
-        case .signOff(let session, let user, let ticket):
+        if case .leave(_, _, let user, let session, let ticket)? = step.command {
             self.forgetJoins(of: session, user, upTo: ticket, input.key, in: &rows)
-        default: break
         }
         // Leaving twice is no mistake. While the leases are away nobody can say whether it was the user's last device,
         // so no leave is told (I5); seats and connections ask when the leases are back.

@@ -147,28 +147,41 @@ import Testing
         }
     }
 
+    /// An app whose backend is asked before messages, which pass when it is silent, and gifts, which do not.
+    static func shopOptions(_ receiver: HookReceiver) throws -> ClusterOptions {
+        try Self.options(
+            AppHooks(
+                url: receiver.url, secret: Self.secret, events: [],
+                before: AppHooks.Before(message: .allow, gift: .refuse)))
+    }
+
+    /// A live of alice's, "a", and one gift, "rose", of 3 coins.
+    static func openShop(
+        _ cluster: LocalCluster
+    ) async throws -> (harness: ClusterHarness, gateway: ClusterState.Gateway, server: String) {
+        let harness = try ClusterHarness(cluster)
+        let gateway = try #require(cluster.gateways.first)
+        let server = harness.token("shop", isServer: true)
+        for (method, path, body) in [
+            ("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#),
+            ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
+            ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new","coins":3}"#),
+        ] {
+            let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
+            #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
+        }
+        return (harness, gateway, server)
+    }
+
     @Test(.timeLimit(.minutes(3)))
     func `a backend is asked before messages and gifts, and its silence costs a sender no more than its time`()
         async throws
     {
         let receiver = try HookReceiver { _, request in Self.judge(request) }
-        let hooks = AppHooks(
-            url: receiver.url, secret: Self.secret, events: [],
-            before: AppHooks.Before(message: .allow, gift: .refuse))
-        try await LiveCluster.with(try Self.options(hooks)) { cluster in
+        try await LiveCluster.with(try Self.shopOptions(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
-            let harness = try ClusterHarness(cluster)
-            let gateway = try #require(cluster.gateways.first)
-            let server = harness.token("shop", isServer: true)
-            for (method, path, body) in [
-                ("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#),
-                ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
-                ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new","coins":3}"#),
-            ] {
-                let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
-                #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
-            }
+            let (harness, gateway, server) = try await Self.openShop(cluster)
             let bob = Person("bob", harness.client("bob", on: hub))
             let carl = Person("carl", harness.client("carl", on: hub))
             for person in [bob, carl] { try await person.call("live.join", CallParams(live: "a"), live: "a") }

@@ -19,23 +19,10 @@ import Testing
         // A text, a gift and another gift; then all of them again, where the backend says the contrary of each.
         let answers = [yes, no, yes, no, yes, no]
         let receiver = try HookReceiver { index, _ in .answer(200, answers[index % answers.count]) }
-        let hooks = AppHooks(
-            url: receiver.url, secret: HookClusterTests.secret, events: [],
-            before: AppHooks.Before(message: .allow, gift: .refuse))
-        try await LiveCluster.with(try HookClusterTests.options(hooks)) { cluster in
+        try await LiveCluster.with(try HookClusterTests.shopOptions(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
-            let harness = try ClusterHarness(cluster)
-            let gateway = try #require(cluster.gateways.first)
-            let server = harness.token("shop", isServer: true)
-            for (method, path, body) in [
-                ("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#),
-                ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
-                ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new","coins":3}"#),
-            ] {
-                let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
-                #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
-            }
+            let (harness, gateway, server) = try await HookClusterTests.openShop(cluster)
             let carl = Person("carl", harness.client("carl", on: hub))
             try await carl.call("live.join", CallParams(live: "a"), live: "a")
 
