@@ -6,15 +6,20 @@ internal import PlazaModel
 
 extension AudienceMachine {
     /// Why a call has no place in a running live, or nil.
-    func refusal(of command: AudienceCommand, at now: Timestamp, _ bans: Bans, _ floors: Floors) -> ReplyError? {
+    func refusal(
+        of command: AudienceCommand, at moment: Moment, _ row: LiveRow, _ bans: Bans, _ floors: Floors
+    ) -> ReplyError? {
+        let now = moment.now
         switch command {
         case .join(let caller):
             guard caller.role == .user else {
                 return ReplyError(.noPermission, "an app's server acts in a live without joining it")
             }
             guard let ban = bans.ban(of: caller.userID, at: now) else {
+                guard let ticket = caller.ticket else { return nil }
+                if let error = Self.refusal(of: ticket, in: row, at: moment) { return error }
                 // One who comes back after a kick does not go on where it was: it joins anew, or stays away (I6).
-                return caller.ticket.map { floors.admit(caller.userID, $0) } ?? true ? nil : Self.putOutMeanwhile
+                return floors.admit(caller.userID, ticket) ? nil : Self.putOutMeanwhile
             }
             guard let until = ban.until else {
                 return ReplyError(.banned, "you are banned from the live for good")
@@ -31,6 +36,20 @@ extension AudienceMachine {
         }
     }
 
+    /// Why no join of this live can have given a ticket that somebody goes on with, or nil.
+    ///
+    /// A ticket is the offset of its join: one behind the live's opening, and before the command that names it.
+    private static func refusal(of ticket: Ticket, in row: LiveRow, at moment: Moment) -> ReplyError? {
+        if ticket.offset < row.openedAt { return Self.earlierLive }
+        if ticket.offset > row.openedAt, ticket.offset < moment.offset { return nil }
+        return ReplyError(.staleTicket, "no join of the live gave this ticket; join it")
+    }
+
+    /// Refuses what a ticket of another live of the same name asks for.
+    static var earlierLive: ReplyError {
+        ReplyError(.staleTicket, "the ticket is of an earlier live of this name; join again")
+    }
+
     /// How many users a live may have, the owner not counted.
     func mostMembers(_ key: LiveKey, _ row: LiveRow) -> Int {
         let most = self.policies[key.app].maxAudience
@@ -44,7 +63,7 @@ extension AudienceMachine {
 
     /// Refuses to let a session go on where it was.
     static var putOutMeanwhile: ReplyError {
-        ReplyError(.staleTicket, "you are not in the live any more; join it again")
+        ReplyError(.staleTicket, "the ticket is no place of yours in the live any more; join it again")
     }
 
     /// Takes in what the directory says of a live, so that it holds for the next input of the same batch.

@@ -115,7 +115,7 @@ extension AudienceMachine {
         {
             return AudienceStep(moment, input, .refused(error))
         }
-        if let error = self.refusal(of: input.command, at: moment.now, rows.bans(key), rows.floors(key)) {
+        if let error = self.refusal(of: input.command, at: moment, row, rows.bans(key), rows.floors(key)) {
             return AudienceStep(moment, input, .refused(error))
         }
         if self.takeIn(input.command, key, at: moment.now, in: &rows) {
@@ -187,7 +187,7 @@ extension AudienceMachine {
     /// Why a caller may not act in the live, or nil.
     func refusal(of caller: Caller, in row: LiveRow, _ floors: Floors) -> ReplyError? {
         if caller.role == .user, let ticket = caller.ticket, ticket.offset < row.openedAt {
-            return ReplyError(.staleTicket, "the ticket is of an earlier live of this name; join again")
+            return Self.earlierLive
         }
         return floors.refusal(of: caller)
     }

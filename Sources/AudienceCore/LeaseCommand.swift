@@ -8,7 +8,7 @@ package enum LeaseCommand: Hashable, Sendable {
     /// Adds a session, or refreshes it; with `isOnly` the user's other sessions give way.
     ///
     /// Refused as full when the live has `limit` users already and this is one more; and as void when it was in with the
-    /// ticket `since`, and was put out or left after that.
+    /// ticket `since`, and was put out or left after that, or when another user is in by that ticket.
     case join(
         live: LiveKey, owner: UserID, member: Presence, limit: Int, since: Ticket? = nil, isOnly: Bool = false)
     /// Removes a session, unless it has joined again since `ticket`.

@@ -47,6 +47,30 @@ import Testing
         #expect(Room.refusal(caller, room.send(.join(caller: caller))) == .noSuchRoomOnEntry)
     }
 
+    @Test func `I6 a ticket that no join of the live gave is no way in, and one that a join gave is`() {
+        var room = Room()
+        let opened = room.offset
+        _ = room.send(.join(caller: Room.caller(Room.alice, 1)), room.did([.joined(isFirst: true, count: 1)]))
+        let given = room.offset
+        // The first is refused by its own offset.
+        let never = [given + 1, -1, 0, opened - 1, opened, Int64.max]
+        for (index, ticket) in never.enumerated() {
+            let caller = Room.caller(Room.bob, Int64(index + 1), ticket: ticket)
+            let effects = room.send(.join(caller: caller))
+            #expect(Room.refusal(caller, effects) == .staleTicket, "ticket \(ticket) at \(room.offset)")
+            #expect(effects.count == 1)
+        }
+        let back = Room.caller(Room.alice, 2, ticket: given)
+        let answer = room.send(.join(caller: back), room.did([.joined(isFirst: false, count: 1)]))
+        #expect(answer == [Room.reply(back, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: true))])
+        let expired = Room.caller(Room.alice, 3, ticket: given)
+        let told = room.send(.join(caller: expired), room.did([.joined(isFirst: true, count: 1)]))
+        #expect(told.contains(Room.tip(.audienceJoined(user: Room.alice))), "after her lease had ended")
+        // Also while nobody can ask the leases (I5).
+        let high = Room.caller(Room.bob, 20, ticket: room.offset + 1)
+        #expect(Room.refusal(high, room.sendAway(.join(caller: high))) == .staleTicket)
+    }
+
     @Test func `a leave that comes after a later join leaves that join's answer alone`() {
         var room = Room()
         _ = room.send(.join(caller: Room.caller(Room.alice, 1)), room.did([.joined(isFirst: true, count: 1)]))

@@ -112,6 +112,7 @@ import Testing
 
     @Test func `who joins again under another name is shown so everywhere, without having come or gone`() {
         var room = Room()
+        room.offset = 120
         let renamed = UserInfo(userID: "alice", userName: "Alice B.")
         let caller = Room.caller(renamed, 5, ticket: 110)
         let result = room.did([.joined(isFirst: false, count: 0, isRenamed: true)])
@@ -120,7 +121,7 @@ import Testing
                 .seat(SeatInput(Room.key, .profile(user: renamed))), Room.tip(.userChanged(user: renamed)),
                 Room.reply(caller, .joined(ticket: Ticket(room.offset), epoch: 7, confirmed: true)),
             ])
-        let owner = Room.caller(UserInfo(userID: "host", userName: "Host B."), 6, ticket: 100)
+        let owner = Room.caller(UserInfo(userID: "host", userName: "Host B."), 6, ticket: 111)
         let again = room.send(
             .join(caller: owner), room.did([.joined(isFirst: false, count: 0, isRenamed: true)]))
         #expect(again.contains(Room.ownersName(owner.user)))

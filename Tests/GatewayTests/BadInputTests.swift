@@ -110,6 +110,11 @@ import Testing
                 continue
             }
             #expect(error.code == .badParameter || error.code == .badRoomID, "\(bad.prefix(60))")
+            guard case .failure(let early) = try client.call("ping") else {
+                Issue.record("\(bad.prefix(60)) is a login")
+                continue
+            }
+            #expect(early.code == .notLoggedIn, "a login that is refused for its form is none (PROTOCOL.md 7)")
             guard case .success = try client.call("login", "{\"token\":\"\(token)\"}") else {
                 Issue.record("a second try is possible")
                 continue

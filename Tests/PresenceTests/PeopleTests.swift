@@ -86,6 +86,24 @@ import Testing
             Partition.joinedTips(try partition.send(.join(caller: Partition.caller("alice", 3)))) == ["alice"])
     }
 
+    @Test func `I6 nobody resumes by the ticket of another who is in, and after silence one does by its own`() throws {
+        let partition = try self.partition()
+        let alices = partition.write(.join(caller: Partition.caller("alice", 1)))
+        let bobs = partition.write(.join(caller: Partition.caller("bob", 1)))
+        try partition.run()
+        partition.write(.join(caller: Partition.caller("carl", 1, ticket: alices)))
+        partition.write(.join(caller: Partition.caller("bob", 2, ticket: alices)))
+        partition.write(.join(caller: Partition.caller("bob", 3, ticket: bobs)))
+        let effects = try partition.run()
+        #expect(Self.codes(effects) == [.staleTicket, .staleTicket])
+        #expect(Partition.results(effects).count == 3)
+        #expect(Partition.joinedTips(effects).isEmpty)
+        for _ in 1...100 { try partition.tick(seconds: 1) }
+        let back = try partition.send(.join(caller: Partition.caller("alice", 2, ticket: alices)))
+        #expect(Self.codes(back).isEmpty)
+        #expect(Partition.joinedTips(back) == ["alice"])
+    }
+
     @Test func `I6 a banned user is out with all devices, stays out of list and count, and comes in when it is over`()
         throws
     {

@@ -4,11 +4,15 @@
 -- ARGV     6 live, 7 owner, 8 user, 9 session, 10 profile, 11 most users, 12 the ticket that it goes on with or '',
 --          13 1: the user's other sessions give way; the new ticket is the offset
 -- Entry    joined (f: 1 when the user came in with it, r: 1 when others gave way, n: 1 when a user who was in is shown
---          otherwise now, c: users now), full, or void (it was put out or left since ticket 12)
+--          otherwise now, c: users now), full, or void (it was put out or left since ticket 12, or another user is in
+--          by that ticket)
 local live, owner, user, session = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
-if ARGV[12] ~= '' and isBarred(live, user .. '/' .. session, ARGV[12]) then
-  tell('void')
-  return 1
+if ARGV[12] ~= '' then
+  local holder = redis.call('ZRANGEBYSCORE', base .. ':order:' .. live, ARGV[12], ARGV[12], 'LIMIT', 0, 1)[1]
+  if holder and holder ~= user or isBarred(live, user .. '/' .. session, ARGV[12]) then
+    tell('void')
+    return 1
+  end
 end
 if user ~= owner and countOf(live) >= tonumber(ARGV[11])
   and redis.call('HEXISTS', base .. ':members:' .. live, 's:' .. user) == 0 then
