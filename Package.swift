@@ -38,6 +38,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CTsan"),
+    .systemLibrary(name: "CSpawn"),
 ]
 
 /// Values and decisions: no IO, no clock, no chance.
@@ -57,6 +58,7 @@ let edge: [Target] = [
     library("PlazaWire", ["CoreKit", "PlazaModel"]),
     library("Observability", ["Concurrency"]),
     library("Settings"),
+    library("ChildProcess", ["CSpawn"]),
     library("EventLoop", ["CUV", "Concurrency"]),
     library("WebSocket", ["EventLoop", "COpenSSL"]),
     library("HTTPServer", ["CMicrohttpd", "Concurrency"]),
@@ -93,7 +95,7 @@ let edge: [Target] = [
             "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings",
         ]),
     library("LivePlazaKit", ["PlazaModel", "PlazaWire", "CoreKit", "EventLoop", "WebSocket", "Concurrency"]),
-    library("ClusterKit", ["EmbeddedBroker", "Concurrency", "Settings", "Tokens"]),
+    library("ClusterKit", ["ChildProcess", "EmbeddedBroker", "Concurrency", "Settings", "Tokens"]),
     library(
         "LoadKit",
         [
@@ -114,14 +116,17 @@ let executables: [Target] = [
         "Bench",
         [
             "CoreKit", "PlazaModel", "PlazaWire", "BarrageCore", "DirectoryCore", "StageCore", "EventLoop", "WebSocket",
-            "Gateway",
+            "Gateway", "ChildProcess",
         ]),
 ]
 
 let testTargets: [Target] = [
     library(
         "TestSupport",
-        ["HTTPServer", "ClusterKit", "Concurrency", "CoreKit", "PlazaModel", "KafkaClient", "EmbeddedBroker"]),
+        [
+            "HTTPServer", "ClusterKit", "ChildProcess", "Concurrency", "CoreKit", "PlazaModel", "KafkaClient",
+            "EmbeddedBroker",
+        ]),
     tests("ArchitectureTests", []),
     tests("CoreKitTests", ["CoreKit"]),
     tests("PlazaModelTests", ["PlazaModel", "CoreKit"]),
@@ -135,9 +140,12 @@ let testTargets: [Target] = [
         "PermissionTests",
         ["DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaModel", "CoreKit"]),
     tests("DeflateTests", ["Deflate"]),
-    tests("ObservabilityTests", ["Observability", "Settings"]),
+    tests("ChildProcessTests", ["ChildProcess", "TestSupport"]),
+    tests("ObservabilityTests", ["Observability", "Settings", "ChildProcess", "TestSupport"]),
     tests("EventLoopTests", ["EventLoop", "Concurrency"]),
-    tests("WebSocketTests", ["WebSocket", "EventLoop", "TestSupport"], resources: [.embedInCode("Interop")]),
+    tests(
+        "WebSocketTests", ["WebSocket", "EventLoop", "ChildProcess", "TestSupport"],
+        resources: [.embedInCode("Interop")]),
     tests("HTTPServerTests", ["HTTPServer"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "Concurrency", "TestSupport"]),
     tests(
@@ -173,8 +181,8 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests",
         [
-            "ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens", "Concurrency",
-            "HTTPClient", "TestSupport",
+            "ClusterKit", "ChildProcess", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens",
+            "Concurrency", "HTTPClient", "TestSupport",
         ]),
 ]
 

@@ -29,7 +29,7 @@ enum FanoutBench {
         let room = Room(wanted: Self.viewers)
         let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: room)
         let plain = try PlainSockets()
-        let (process, output) = try Receivers.start(
+        let receivedByteCount = try Receivers.start(
             count: Self.viewers, plainPort: plain.port, webSocketPort: server.port)
         try plain.accept(Self.viewers)
 
@@ -60,12 +60,10 @@ enum FanoutBench {
         }
         loop.run()
         plain.close()
-        let received = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
+        let receivedBytes = try receivedByteCount()
 
         let deliveries = Double(Self.viewers * Self.messagesPerRound)
         let expected = 2 * Self.rounds * Self.messagesPerRound * Self.viewers * frame.count
-        let receivedBytes = Int(received.split(separator: "\n").first ?? "") ?? 0
         var report = BenchReport()
         let ratio = median(zip(limit, ours).map { $0 / $1 })
         report.values = [

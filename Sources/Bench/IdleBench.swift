@@ -22,7 +22,7 @@ enum IdleBench {
         let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: counter)
         // The first one brings in what all of them share.
         let before = Self.residentBytes()
-        let (process, output) = try Receivers.start(
+        let receivedByteCount = try Receivers.start(
             count: Self.connections, plainPort: 0, webSocketPort: server.port)
         var after = before
         let timer = try LoopTimer(loop: loop) { _ in
@@ -31,8 +31,7 @@ enum IdleBench {
         }
         counter.complete = { timer.start(afterMilliseconds: 500) }
         loop.run()
-        _ = try output.fileHandleForReading.readToEnd()
-        process.waitUntilExit()
+        _ = try receivedByteCount()
         let bytes = (Double(after - before) / Double(Self.connections)).rounded()
         return BenchReport(
             values: [("connections", Double(Self.connections)), ("bytes_per_connection", bytes)],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcess
 import EventLoop
 import Foundation
 
@@ -10,16 +11,21 @@ enum Receivers {
     ///   - count: How many connections it makes to each port.
     ///   - plainPort: Where it only connects; 0 for none.
     ///   - webSocketPort: Where it asks for a WebSocket; 0 for none.
-    /// - Returns: The process and what it will print: how many bytes came.
+    /// - Returns: Waits for its end, and gives how many bytes came.
     /// - Throws: When the process cannot be started.
-    static func start(count: Int, plainPort: UInt16, webSocketPort: UInt16) throws -> (Process, Pipe) {
-        let process = Process()
+    static func start(count: Int, plainPort: UInt16, webSocketPort: UInt16) throws -> () throws -> Int {
         let output = Pipe()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["receive", String(count), String(plainPort), String(webSocketPort)]
-        process.standardOutput = output
-        try process.run()
-        return (process, output)
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let pid = try ChildProcess.start(
+            [program, "receive", String(count), String(plainPort), String(webSocketPort)],
+            environment: ProcessInfo.processInfo.environment, endsWithThread: true,
+            output: .descriptor(output.fileHandleForWriting.fileDescriptor), errors: .descriptor(2))
+        try output.fileHandleForWriting.close()
+        return {
+            let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            _ = ChildProcess.reap(pid)
+            return Int(said.split(separator: "\n").first ?? "") ?? 0
+        }
     }
 
     /// The process itself.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ChildProcess
 internal import Foundation
 internal import Tokens
 
@@ -60,7 +61,8 @@ struct KafkaHome: Sendable {
             let format = [
                 self.path + "/bin/kafka-storage.sh", "format", "-t", id, "-c", self.configuration(of: node),
             ]
-            let end = Child.run(format, environment: self.environment(heap: "-Xmx128M"), log: log)
+            let end = ChildProcess.run(
+                format, environment: self.environment(heap: "-Xmx128M"), output: .log(log))
             guard end == .exited(0) else {
                 throw .ended(
                     process: "kafka-storage.sh format", how: end.description, log: log,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ChildProcess
 internal import Concurrency
 internal import Foundation
 internal import Glibc

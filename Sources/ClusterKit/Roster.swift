@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ChildProcess
 internal import Foundation
 internal import Glibc
 
@@ -64,7 +65,7 @@ struct Member: Sendable {
 
     /// Sends a signal when the process lives; under the roster's lock, so that it cannot be reaped meanwhile.
     func send(_ signal: Int32) {
-        if let pid { Child.signal(pid, signal) }
+        if let pid { ChildProcess.signal(pid, signal) }
     }
 
     /// Asks the process to end in order, also when it is stopped.

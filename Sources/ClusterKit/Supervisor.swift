@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ChildProcess
 internal import Foundation
 
 /// The thread that starts one process, waits for its end, and starts it again.
@@ -47,21 +48,24 @@ struct Supervisor: Sendable {
     /// One life of the process, from its start to its reaping.
     private func live(_ plan: ProcessPlan, kafka: String) {
         if case .announcement(let file) = plan.probe { try? FileManager.default.removeItem(atPath: file) }
-        switch Child.start(plan.command(kafka), environment: plan.environment, log: plan.log) {
-        case .failure(let failure):
-            self.roster.update { self.ended(.notStarted(failure.reason), in: &$0) }
-        case .success(let pid):
-            self.roster.update { roster in
-                roster[self.name]?.pid = pid
-                roster[self.name]?.starts += 1
-                roster[self.name]?.startsAtOnce = false
-                roster[self.name]?.endWasAsked = false
-                // It may have been told to end just before it had a pid.
-                if let member = roster[self.name], member.wanted != .up { member.askToEnd() }
-            }
-            Child.awaitEnd(of: pid)
-            self.roster.update { self.ended(Child.reap(pid), in: &$0) }
+        let pid: Int32
+        do {
+            pid = try ChildProcess.start(
+                plan.command(kafka), environment: plan.environment, endsWithThread: true, output: .log(plan.log))
+        } catch {
+            self.roster.update { self.ended(.notStarted("\(error)"), in: &$0) }
+            return
         }
+        self.roster.update { roster in
+            roster[self.name]?.pid = pid
+            roster[self.name]?.starts += 1
+            roster[self.name]?.startsAtOnce = false
+            roster[self.name]?.endWasAsked = false
+            // It may have been told to end just before it had a pid.
+            if let member = roster[self.name], member.wanted != .up { member.askToEnd() }
+        }
+        ChildProcess.awaitEnd(of: pid)
+        self.roster.update { self.ended(ChildProcess.reap(pid), in: &$0) }
     }
 
     private func ended(_ end: ProcessEnd, in roster: inout Roster) {

@@ -36,6 +36,7 @@ import Testing
         "COpenSSL": ["Sources/WebSocket/", "Sources/HTTPClient/"],
         "CCurl": ["Sources/HTTPClient/"],
         "CTsan": ["Sources/Concurrency/"],
+        "CSpawn": ["Sources/ChildProcess/"],
         "CZlib": ["Sources/Deflate/"],
     ]
 
@@ -54,6 +55,16 @@ import Testing
             for (number, text) in file.code {
                 let isUnchecked = text.contains("@unchecked Sendable") || text.contains("nonisolated(unsafe)")
                 #expect(!isUnchecked, "\(file.path):\(number)")
+            }
+        }
+    }
+
+    @Test func `children are started by one target alone, for Foundation's way may crash`() {
+        for file in SourceTree.sources + SourceTree.tests where file.target != "ChildProcess" {
+            for (number, text) in file.code {
+                for word in [" Process(", "posix_spawn", "popen("] {
+                    #expect(file.path.hasSuffix("LayoutTests.swift") || !text.contains(word), "\(file.path):\(number)")
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcess
 import ClusterKit
 import Foundation
 import FoundationNetworking
@@ -85,20 +86,18 @@ import Testing
         let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [
-                "-m", "schemathesis.cli", "--config-file", file.path, "run", "\(url)/openapi.json", "--checks",
+                "python3", "-m", "schemathesis.cli", "--config-file", file.path, "run", "\(url)/openapi.json",
+                "--checks",
                 checks.joined(separator: ","), "--header", "Authorization:Bearer \(token)",
                 "--generation-deterministic",
                 "--request-timeout", "15", "--suppress-health-check", "all",
                 "--warnings", "off", "--no-color", "--continue-on-failure",
             ] + options
-        let (status, text) = try await onOwnThread {
-            let output = Pipe()
-            let process = try PythonPackages.process(arguments, packages: packages, output: output, directory: folder)
-            let text = try output.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        let (end, text) = try await onOwnThread {
+            try TestProcess.run(
+                arguments, environment: PythonPackages.environment(packages: packages), directory: folder.path)
         }
-        #expect(status == 0, "\(text.suffix(8000))")
+        #expect(end == .exited(0), "\(text.suffix(8000))")
     }
 }
 

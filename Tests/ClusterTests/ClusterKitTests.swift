@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcess
 import ClusterKit
 import Foundation
 import TestSupport
@@ -44,18 +45,8 @@ import Testing
     /// Waits, by coreutils' `tail --pid`, until processes that are not our children have ended.
     static func awaitEnd(of pids: [Int32]) async throws {
         for pid in pids {
-            let tail = Process()
-            tail.executableURL = URL(fileURLWithPath: "/usr/bin/tail")
-            tail.arguments = ["-s", "0.02", "--pid=\(pid)", "-f", "/dev/null"]
-            try await Self.run(tail)
-        }
-    }
-
-    @discardableResult
-    static func run(_ process: Process) async throws -> Int32 {
-        try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
+            let tail = try TestProcess(["tail", "-s", "0.02", "--pid=\(pid)", "-f", "/dev/null"])
+            #expect(try await tail.ended() == .exited(0))
         }
     }
 
@@ -191,39 +182,32 @@ import Testing
     }
 
     /// Runs `plaza up`, ends it by a signal when all is ready, and gives its status when all its children are gone.
-    static func plazaUp(endedBy signal: Int32) async throws -> (reason: Process.TerminationReason, status: Int32) {
+    static func plazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
         let options = try Self.options()
-        let plaza = Process()
-        plaza.executableURL = URL(fileURLWithPath: (options.binaryDirectory ?? "") + "/plaza")
-        plaza.arguments = ["up", "--port", "0", "--run-dir", options.runDirectory]
-        plaza.environment = ProcessInfo.processInfo.environment.merging(
-            ["LIVEPLAZA_BIN_DIR": options.binaryDirectory ?? ""], uniquingKeysWith: { $1 })
-        plaza.standardOutput = FileHandle.nullDevice
-        let status = Process()
-        status.executableURL = plaza.executableURL
-        status.arguments = ["status", "--wait", "30", "--run-dir", options.runDirectory]
-        status.standardOutput = FileHandle.nullDevice
-        let ended = AsyncStream<Void>.makeStream()
-        plaza.terminationHandler = { _ in ended.continuation.finish() }
-        try plaza.run()
-        #expect(try await Self.run(status) == 0)
+        let programs = options.binaryDirectory ?? ""
+        let plaza = try TestProcess(
+            [programs + "/plaza", "up", "--port", "0", "--run-dir", options.runDirectory],
+            environment: ["LIVEPLAZA_BIN_DIR": programs], output: .nothing)
+        let status = try TestProcess(
+            [programs + "/plaza", "status", "--wait", "30", "--run-dir", options.runDirectory], output: .nothing)
+        #expect(try await status.ended() == .exited(0))
         let state = try ClusterState.read(runDirectory: options.runDirectory)
-        #expect(state.processes.count == 7 && state.supervisor == plaza.processIdentifier)
-        kill(plaza.processIdentifier, signal)
-        for await _ in ended.stream {}
+        #expect(state.processes.count == 7 && state.supervisor == plaza.pid)
+        kill(plaza.pid, signal)
+        let end = try await plaza.ended()
         try await Self.awaitEnd(of: state.processes.compactMap(\.pid))
         #expect(throws: ClusterError.self) { try ClusterState.read(runDirectory: options.runDirectory) }
-        return (plaza.terminationReason, plaza.terminationStatus)
+        return end
     }
 
     @Test func `children die with the process that supervises them, however it dies`() async throws {
         let end = try await Self.plazaUp(endedBy: SIGKILL)
-        #expect(end == (.uncaughtSignal, SIGKILL))
+        #expect(end == .signalled(SIGKILL))
     }
 
     @Test(arguments: [SIGINT, SIGTERM]) func `plaza up ends all in order on a signal`(signal: Int32) async throws {
         let end = try await Self.plazaUp(endedBy: signal)
-        #expect(end == (.exit, 0))
+        #expect(end == .exited(0))
     }
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))

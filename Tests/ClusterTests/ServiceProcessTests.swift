@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcess
 import ClusterKit
 import Foundation
 import TestSupport
@@ -7,35 +8,26 @@ import Testing
 /// A service's process by itself: what it does when it cannot do its work.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
     /// Runs a service to its end.
-    private func end(of service: ServiceKind, _ arguments: [String]) async throws -> (status: Int32, said: String) {
+    private func end(of service: ServiceKind, _ arguments: [String]) async throws -> (end: ProcessEnd, said: String) {
         try await self.end(of: service.rawValue, arguments)
     }
 
-    private func end(of program: String, _ arguments: [String]) async throws -> (status: Int32, said: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try ProgramFinder().path(of: program))
-        process.arguments = arguments
-        let log = NSTemporaryDirectory() + "liveplaza-process-\(UUID().uuidString).log"
-        defer { try? FileManager.default.removeItem(atPath: log) }
-        #expect(FileManager.default.createFile(atPath: log, contents: nil))
-        let output = try #require(FileHandle(forWritingAtPath: log))
-        process.standardOutput = output
-        process.standardError = output
-        let status = try await ClusterKitTests.run(process)
-        return (status, try String(contentsOfFile: log, encoding: .utf8))
+    private func end(of program: String, _ arguments: [String]) async throws -> (end: ProcessEnd, said: String) {
+        let command = [try ProgramFinder().path(of: program)] + arguments
+        return try await onOwnThread { try TestProcess.run(command, errors: .output) }
     }
 
     @Test func `a gateway that cannot have its HTTP port ends, and says why`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let first = try #require(cluster.gateways.first)
-            let (status, said) = try await self.end(
+            let (end, said) = try await self.end(
                 of: .gateway,
                 [
                     "--kafka", cluster.state.kafka, "--kafka-mode", "embedded", "--instance", "gateway-9", "--apps",
                     cluster.state.apps, "--partitions", "\(cluster.state.partitions)", "--port", "0", "--http-port",
                     "\(first.httpPort)",
                 ])
-            #expect(status == 1)
+            #expect(end == .exited(1))
             #expect(said.contains("port \(first.httpPort) on 127.0.0.1 is in use"))
         }
     }
@@ -48,9 +40,9 @@ import Testing
         let hooks = #"{"url":"http://a/","secret":"0123456789abcdef","before":{"gift":"maybe"},"events":["x"]}"#
         let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
         let apps = #"{"app":{},"apps":{"demo":{"keys":[\#(key)],"policy":\#(policy),"hooks":\#(hooks)}}}"#
-        let (status, said) = try await self.end(
+        let (end, said) = try await self.end(
             of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps-json", apps, "--ops-port", "70000"])
-        #expect(status == 64)
+        #expect(end == .exited(64))
         for word in [
             "demo.policy.maxAdmins is -1; 0 to 100 are possible",
             "demo.policy.feedBudget is 0; 1 to 10000 are possible",
@@ -75,24 +67,25 @@ import Testing
         ])
     func `a cluster with options that cannot work is not begun`(arguments: [String], remedy: String) async throws {
         let directory = NSTemporaryDirectory() + "liveplaza-unbegun-\(UUID().uuidString)"
-        let (status, said) = try await self.end(of: "plaza", ["up", "--run-dir", directory] + arguments)
-        #expect(status == 64)
+        let (end, said) = try await self.end(of: "plaza", ["up", "--run-dir", directory] + arguments)
+        #expect(end == .exited(64))
         #expect(said.contains(remedy), "\(said)")
         #expect(!FileManager.default.fileExists(atPath: directory))
     }
 
     @Test func `output that cannot be written is told, and ends nothing by a trap`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: try ProgramFinder().path(of: "plaza"))
-            process.arguments = ["token", "--run-dir", cluster.directory.path, "--user", "alice"]
             let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-            let told = Pipe()
-            process.standardOutput = full
-            process.standardError = told
-            let status = try await ClusterKitTests.run(process)
-            #expect(status == 74 && process.terminationReason == .exit)
-            let said = String(decoding: try told.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            let log = NSTemporaryDirectory() + "liveplaza-process-\(UUID().uuidString).log"
+            defer { try? FileManager.default.removeItem(atPath: log) }
+            let process = try TestProcess(
+                [
+                    try ProgramFinder().path(of: "plaza"), "token", "--run-dir", cluster.directory.path, "--user",
+                    "alice",
+                ],
+                output: .descriptor(full.fileDescriptor), errors: .log(log))
+            #expect(try await process.ended() == .exited(74))
+            let said = try String(contentsOfFile: log, encoding: .utf8)
             #expect(said.contains("standard output cannot be written"), "\(said)")
         }
     }
@@ -105,8 +98,8 @@ import Testing
             (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"c2hvcnQ"}]}}}"#, "32 to 1024 bytes"),
         ])
     func `I17 a gateway without keys that can be used does not start`(apps: String, why: String) async throws {
-        let (status, said) = try await self.end(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
-        #expect(status == 64)
+        let (end, said) = try await self.end(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
+        #expect(end == .exited(64))
         #expect(said.hasPrefix("gateway: --apps-json") && said.contains(why), "\(said)")
         #expect(!said.contains("c2hvcnQ"), "a key is no text for a log")
     }

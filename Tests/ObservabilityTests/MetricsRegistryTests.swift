@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcess
 import Foundation
 import Observability
+import TestSupport
 import Testing
 
 @Suite struct MetricsRegistryTests {
@@ -93,25 +95,13 @@ import Testing
         registry.gauge(MetricNames.Redis.connected, help: "Connections that stand.").set(9)
         let text = PrometheusText.render(registry)
         #expect(text.contains("\nprocess_cpu_seconds_total "))
-        let (status, output) = try Self.check(text)
-        #expect(status == 0 && output.isEmpty, "\(output)\n\(text)")
-        #expect(try Self.check("# TYPE a counter\na 1\n").status != 0, "promtool should be able to fail")
+        let (end, said) = try Self.check(text)
+        #expect(end == .exited(0) && said.isEmpty, "\(said)\n\(text)")
+        #expect(try Self.check("# TYPE a counter\na 1\n").end != .exited(0), "promtool should be able to fail")
     }
 
     /// Runs `promtool check metrics` over a text.
-    static func check(_ text: String) throws -> (status: Int32, output: String) {
-        let process = Process()
-        let (input, output) = (Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: Self.promtool ?? "")
-        process.arguments = ["check", "metrics"]
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-        try input.fileHandleForWriting.close()
-        let said = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    static func check(_ text: String) throws -> (end: ProcessEnd, said: String) {
+        try TestProcess.run([Self.promtool ?? "", "check", "metrics"], input: text, errors: .output)
     }
 }

@@ -2,6 +2,7 @@
 import CoreKit
 import PlazaModel
 import Presence
+import TestSupport
 import Testing
 
 /// The error bound that PROTOCOL.md, section 9, states for counts.
@@ -16,7 +17,7 @@ import Testing
     func `a fresh count is between those surely here and those perhaps here, but for the changes of the last second`(
         seed: UInt64
     ) throws {
-        let redis = try RedisProcess()
+        let redis = try LiveRedis()
         let partition = try Partition(redis: redis.port)
         try partition.run()
         var chance = SeededRandom(seed: seed)

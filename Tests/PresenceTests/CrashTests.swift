@@ -3,12 +3,13 @@ import CoreKit
 import PlazaModel
 import Presence
 import ServiceShell
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct CrashTests {
-    let redis: RedisProcess
+    let redis: LiveRedis
 
-    init() throws { self.redis = try RedisProcess() }
+    init() throws { self.redis = try LiveRedis() }
 
     @Test func `I15 a batch done again by another owner tells the same, nothing twice and nothing lost`() throws {
         let partition = try Partition(redis: self.redis.port)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreKit
+import Foundation
 import PlazaModel
 import Presence
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct EpochTests {
-    let redis: RedisProcess
+    let redis: LiveRedis
     let partition: Partition
 
     init() throws {
-        self.redis = try RedisProcess()
+        self.redis = try LiveRedis()
         self.partition = try Partition(redis: self.redis.port)
         try self.partition.run()
     }
@@ -34,18 +36,22 @@ import Testing
         let tickets = try self.joinThree()
         self.redis.kill()
         #expect(Partition.counts(try self.partition.tick(seconds: 3)).map(\.stale) == [true])
-        try self.redis.start()
+        try self.redis.restart()
         #expect(Partition.epochs(try self.partition.tick(seconds: 1)).count == 1)
         try self.settles(tickets)
     }
 
     @Test func `I5 a restart with its data begins a new epoch too, for nobody knows how old it is`() throws {
-        let redis = try RedisProcess(keepsData: true)
+        let data = FileManager.default.temporaryDirectory.appending(path: "presence-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: data) }
+        let redis = try LiveRedis(
+            arguments: ["--dir", data.path, "--appendonly", "yes", "--appendfsync", "always"])
         let partition = try Partition(redis: redis.port)
         try partition.send(.join(caller: Partition.caller("alice", 1)))
         redis.kill()
         try partition.tick(seconds: 2)
-        try redis.start()
+        try redis.restart()
         let effects = try partition.tick(seconds: 1)
         #expect(Partition.epochs(effects).count == 1)
         #expect(Partition.leftTips(partition.told).isEmpty)

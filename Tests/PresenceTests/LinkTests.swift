@@ -5,18 +5,19 @@ import PlazaModel
 import Presence
 import RedisClient
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LinkTests {
     @Test func `a server that does not answer is left alone by all links of a process for a while`() throws {
-        let redis = try RedisProcess()
+        let redis = try LiveRedis()
         redis.kill()
         let clock = Clock()
         let breaker = Breaker(pauseMilliseconds: 1000, now: { clock.now })
         let first = Self.link(redis.port, breaker, clock)
         let second = Self.link(redis.port, breaker, clock)
         #expect(throws: LeaseLinkError.self) { try first.connect() }
-        try redis.start()
+        try redis.restart()
         #expect(throws: LeaseLinkError.unreachable("the server did not answer a moment ago")) {
             try second.connect()
         }
@@ -26,7 +27,7 @@ import Testing
     }
 
     @Test func `a link never runs scripts on a connection that its owner has not looked behind`() throws {
-        let redis = try RedisProcess()
+        let redis = try LiveRedis()
         let link = RedisLeaseLink.eager(port: redis.port)
         let call = ScriptCall(.open, ["1"])
         #expect(throws: LeaseLinkError.unreachable("there is a new connection")) {
@@ -35,14 +36,14 @@ import Testing
         #expect(try link.run([call], key: "{audience.1}") == [.list([.text(""), .integer(0)])])
         redis.kill()
         #expect(throws: LeaseLinkError.self) { try link.run([call], key: "{audience.1}") }
-        try redis.start()
+        try redis.restart()
         #expect(throws: LeaseLinkError.unreachable("there is a new connection")) {
             try link.run([call], key: "{audience.1}")
         }
     }
 
     @Test func `links count their connections and pipelines together`() throws {
-        let redis = try RedisProcess()
+        let redis = try LiveRedis()
         let registry = MetricsRegistry()
         let clock = Clock()
         let breaker = Breaker(pauseMilliseconds: 0, now: { clock.now })

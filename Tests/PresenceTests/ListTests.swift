@@ -2,14 +2,15 @@
 import CoreKit
 import PlazaModel
 import Presence
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ListTests {
-    let redis: RedisProcess
+    let redis: LiveRedis
     let partition: Partition
 
     init() throws {
-        self.redis = try RedisProcess()
+        self.redis = try LiveRedis()
         self.partition = try Partition(redis: self.redis.port)
         try self.partition.run()
     }

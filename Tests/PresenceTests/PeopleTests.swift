@@ -2,13 +2,14 @@
 import CoreKit
 import PlazaModel
 import Presence
+import TestSupport
 import Testing
 
 /// Bans, devices, names and the owner's coming and going, over a real Redis.
 @Suite(.timeLimit(.minutes(2))) struct PeopleTests {
-    let redis: RedisProcess
+    let redis: LiveRedis
 
-    init() throws { self.redis = try RedisProcess() }
+    init() throws { self.redis = try LiveRedis() }
 
     private func partition(devices: DevicePolicy = .several) throws -> Partition {
         var policy = AppPolicy()

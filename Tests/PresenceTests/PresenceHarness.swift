@@ -13,7 +13,7 @@ import TestSupport
 /// A broker, a Redis, and presence in shells that run as threads of the test.
 final class PresenceHarness {
     static let partitions = 4
-    let redis: RedisProcess
+    let redis: LiveRedis
     let lease: Int
     private let mode: KafkaMode
     private var settings: KafkaSettings { self.broker.settings }
@@ -26,7 +26,7 @@ final class PresenceHarness {
     init(_ mode: KafkaMode, leaseSeconds: Int) throws {
         self.mode = mode
         self.lease = leaseSeconds
-        self.redis = try RedisProcess()
+        self.redis = try LiveRedis()
         let read: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies]
         let broker = try TopicBroker(isReal: mode == .full, clientID: "presence-test", partitions: Self.partitions)
         self.broker = broker

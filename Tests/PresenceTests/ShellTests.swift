@@ -62,7 +62,7 @@ import Testing
             let ticket = try #require(PresenceHarness.ticket(harness.records, session: self.session("alice")))
             harness.redis.kill()
             try harness.read(until: { PresenceHarness.count($0, self.live)?.stale == true })
-            try harness.redis.start()
+            try harness.redis.restart()
             let back = MonotonicClock.milliseconds
             let member = Presence(
                 session: self.session("alice"), user: UserInfo(userID: "alice"), ticket: Ticket(ticket), silentFor: 0)

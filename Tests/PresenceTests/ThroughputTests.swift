@@ -3,11 +3,12 @@ import AudienceCore
 import CoreKit
 import PlazaModel
 import Presence
+import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ThroughputTests {
     @Test func `ten thousand sessions' heartbeats are one script of some tens of milliseconds`() throws {
-        let redis = try RedisProcess()
+        let redis = try LiveRedis()
         let partition = try Partition(redis: redis.port)
         let count = 10_000
         var beats: [Beat] = []

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 import Presence
+import TestSupport
 import Testing
 
 /// Whom the leases know, and how (reference 6: 100005).
 @Suite(.timeLimit(.minutes(1))) struct VouchTests {
-    let redis: RedisProcess
+    let redis: LiveRedis
     let partition: Partition
 
     init() throws {
-        self.redis = try RedisProcess()
+        self.redis = try LiveRedis()
         self.partition = try Partition(redis: self.redis.port)
         try self.partition.run()
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcess
 import EventLoop
 import Foundation
 import TestSupport
@@ -27,12 +28,10 @@ struct InteropTests {
             thread.stop()
             thread.join()
         }
-        let output = Pipe()
         let script = String(decoding: PackageResources.client_py, as: UTF8.self)
-        let process = try PythonPackages.process(["-c", script, String(port)], packages: packages, output: output)
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let (end, text) = try TestProcess.run(
+            ["python3", "-c", script, String(port)], environment: PythonPackages.environment(packages: packages))
+        #expect(end == .exited(0))
         #expect(text.contains("all with websockets"), "\(text)")
     }
 
@@ -40,18 +39,17 @@ struct InteropTests {
         throws
     {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt do not install")
-        let output = Pipe()
-        let input = Pipe()
         let script = String(decoding: PackageResources.server_py, as: UTF8.self)
-        let process = try PythonPackages.process(["-c", script], packages: packages, output: output, input: input)
+        let process = try TestProcess(
+            ["python3", "-c", script], environment: PythonPackages.environment(packages: packages))
         defer {
-            try? input.fileHandleForWriting.close()
-            process.waitUntilExit()
+            try? process.input.close()
+            _ = process.end()
         }
         var line = ""
         // Python may write the line in pieces.
         while !line.hasSuffix("\n") {
-            let piece = output.fileHandleForReading.availableData
+            let piece = process.output.availableData
             if piece.isEmpty { break }
             line += String(decoding: piece, as: UTF8.self)
         }

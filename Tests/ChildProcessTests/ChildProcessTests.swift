@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+    @Test func `a child has its arguments, variables, directory and streams, and tells its status`() throws {
+        let (end, said) = try TestProcess.run(
+            ["sh", "-c", #"read line; echo "$1 $PWD $WORD $line"; echo told >&2; exit 7"#, "sh", "a b"],
+            environment: ["WORD": "w"], directory: "/usr", input: "read\n", errors: .output)
+        #expect(end == .exited(7))
+        #expect(said == "a b /usr w read\ntold\n")
+    }
+
+    @Test func `a child has no other open file, and blocks and ignores no signal`() async throws {
+        let ours = Pipe()
+        let (files, signals) = try await onOwnThread {
+            var all = sigset_t()
+            unsafe sigfillset(&all)
+            unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+            return (
+                try TestProcess.run(["sh", "-c", "ls /proc/$$/fd"]).said,
+                try TestProcess.run(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"]).said
+            )
+        }
+        withExtendedLifetime(ours) {}
+        #expect(files == "0\n1\n2\n")
+        // Signals 32 and 33 are the C library's own, which it ignores in a child by itself.
+        let words = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }
+        #expect(words.map { $0 & 0x7fff_ffff } == [0, 0], "\(signals)")
+    }
+
+    @Test func `a child leads a group of its own, and a signal that ends it is told`() throws {
+        let process = try TestProcess(["cat"])
+        #expect(getpgid(process.pid) == process.pid)
+        ChildProcess.signal(process.pid, SIGKILL)
+        #expect(process.end() == .signalled(SIGKILL))
+    }
+
+    @Test func `a program that is not there is told by name`() {
+        let error = #expect(throws: ChildProcess.StartFailure.self) { try TestProcess(["no-such-program"]) }
+        #expect(error?.description == "no-such-program: No such file or directory")
+        let end = ChildProcess.run(["/"], environment: [:], output: .nothing)
+        // `setpriv` is what is started here, and tells by its status.
+        #expect(end == .exited(126) || end == .exited(127), "\(end)")
+    }
+
+    @Test func `a log grows by each child that has it, and is for its owner alone`() throws {
+        let log = NSTemporaryDirectory() + "liveplaza-child-\(UUID().uuidString).log"
+        defer { try? FileManager.default.removeItem(atPath: log) }
+        for word in ["one", "two"] {
+            let end = ChildProcess.run(
+                ["sh", "-c", "echo \(word)"], environment: ["PATH": "/usr/bin:/bin"], output: .log(log))
+            #expect(end == .exited(0))
+        }
+        #expect(try String(contentsOfFile: log, encoding: .utf8) == "one\ntwo\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: log)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func `a child that shall end with its thread does`() async throws {
+        let pid = try await onOwnThread {
+            try ChildProcess.start(["sleep", "60"], environment: ["PATH": "/usr/bin:/bin"], endsWithThread: true)
+        }
+        #expect(try await onOwnThread { ChildProcess.reap(pid) } == .signalled(SIGKILL))
+    }
+}
