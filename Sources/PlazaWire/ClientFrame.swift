@@ -21,8 +21,7 @@ package struct ClientFrame: Sendable {
     /// - Throws: `badFrame` when the bytes are no call.
     package init(_ bytes: [UInt8]) throws(ReplyError) {
         do {
-            if TrailingComma.stands(in: bytes) { throw WireError.notJSON }
-            let head = try Wire.decode(Head.self, from: bytes)
+            let head = try Wire.decode(Head.self, ofOthers: bytes)
             guard head.id >= 0 else { throw WireError.badField(path: "id", message: "is negative") }
             self.id = head.id
             self.method = head.method
@@ -66,14 +65,7 @@ package struct ClientFrame: Sendable {
         init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: NoKey.self) }
     }
 
-    private static func text(_ error: any Error) -> String {
-        switch error as? WireError {
-        case .badField("", _): "this is not an object"
-        case .badField(let path, let message): "\(path) \(message)"
-        case .unknownVersion(let version): "version \(version) is not known"
-        case .notJSON, nil: "this is not JSON"
-        }
-    }
+    private static func text(_ error: any Error) -> String { (error as? WireError ?? .notJSON).words }
 }
 
 /// Parameters of `login`.

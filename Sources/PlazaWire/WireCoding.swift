@@ -9,6 +9,16 @@ package enum WireError: Error, Equatable, Sendable {
     case badField(path: String, message: String)
     /// A record of a version that this program does not know.
     case unknownVersion(Int)
+
+    /// The error in words, of which the first names what is wrong.
+    package var words: String {
+        switch self {
+        case .badField("", _): "this is not an object"
+        case .badField(let path, let message): "\(path) \(message)"
+        case .unknownVersion(let version): "version \(version) is not known"
+        case .notJSON: "this is not JSON"
+        }
+    }
 }
 
 /// JSON to values and back, for records and frames alike: keys sorted, slashes plain, so that golden files hold.
@@ -38,6 +48,16 @@ package enum Wire {
         } catch {
             throw .notJSON
         }
+    }
+
+    /// The value that bytes of others spell, in which nothing may stand that is no JSON (RFC 8259), read or not.
+    ///
+    /// - Throws: `WireError` with the path of the first field that is wrong.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self, ofOthers bytes: [UInt8]
+    ) throws(WireError) -> Value {
+        guard StrictJSON.holds(bytes) else { throw .notJSON }
+        return try Self.decode(type, from: bytes)
     }
 
     /// Any JSON at all.

@@ -68,7 +68,7 @@ extension HookVerdict {
     ///   - body: the JSON.
     ///   - isGift: what was asked about.
     init?(body: [UInt8], isGift: Bool) {
-        guard let answer = try? Wire.decode(Answer.self, from: body) else { return nil }
+        guard let answer = try? Wire.decode(Answer.self, ofOthers: body) else { return nil }
         if answer.code == 0 {
             self = .allowed
             return

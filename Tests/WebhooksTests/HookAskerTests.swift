@@ -68,6 +68,7 @@ import Webhooks
     @Test(
         arguments: [
             (500, #"{"code":0}"#), (204, ""), (200, ""), (200, "yes"), (200, "{}"), (200, #"{"code":"0"}"#),
+            (200, #"{"code":0,}"#), (200, #"{"code":0,"list":[1,]}"#), (200, #"{"code":0,"n":01}"#),
         ])
     func `what is no answer is silence, which refuses gifts and allows messages`(status: Int, body: String) async throws
     {

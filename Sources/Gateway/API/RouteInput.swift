@@ -45,8 +45,7 @@ enum RouteInput {
         }
         let value: JSONValue
         do throws(WireError) {
-            if TrailingComma.stands(in: request.body) { throw .notJSON }
-            value = try Wire.decode(JSONValue.self, from: request.body)
+            value = try Wire.decode(JSONValue.self, ofOthers: request.body)
         } catch {
             throw APIRefusal(.badFrame, "the body is not JSON")
         }
