@@ -95,7 +95,7 @@ let edge: [Target] = [
             "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings",
         ]),
     library("LivePlazaKit", ["PlazaModel", "PlazaWire", "CoreKit", "EventLoop", "WebSocket", "Concurrency"]),
-    library("ClusterKit", ["ChildProcess", "EmbeddedBroker", "Concurrency", "Settings", "Tokens"]),
+    library("ClusterKit", ["ChildProcess", "EmbeddedBroker", "Concurrency", "PlazaWire", "Settings", "Tokens"]),
     library(
         "LoadKit",
         [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
+internal import PlazaWire
 package import Tokens
 
 /// The file with the apps' signing keys and policies, which services read and `plaza token` signs with.
@@ -8,12 +9,15 @@ package enum AppsFile {
     package static let demoApp = "demo"
 
     /// Makes the file with a random key when it is missing, and sets the demo app's feed budget when one is given.
+    ///
+    /// - Throws: `file` when the file that is there is not as it should be.
     package static func prepare(at path: String, feedBudget: Int?) throws(ClusterError) {
         guard let existing = FileManager.default.contents(atPath: path) else {
             let key = Base64URL.encode(RandomBytes.make(32))
             return try self.write(
                 ["apps": [Self.demoApp: Self.app(key: key, feedBudget: feedBudget ?? 40)]], to: path)
         }
+        try self.keyring(in: .file(path))
         guard let feedBudget else { return }
         guard var file = (try? JSONSerialization.jsonObject(with: existing)) as? [String: Any],
             var apps = file["apps"] as? [String: Any], var demo = apps[Self.demoApp] as? [String: Any]
@@ -36,6 +40,9 @@ package enum AppsFile {
         try RunDirectory.write(data, to: path, mode: 0o600)
     }
 
+    /// What to do when both ways of giving the apps are taken.
+    package static let twice = "leave out either --apps or --apps-json (LIVEPLAZA_APPS, LIVEPLAZA_APPS_JSON)"
+
     /// Where the apps' keys are read from.
     package enum Source: Hashable, Sendable {
         /// A file of this form.
@@ -43,19 +50,41 @@ package enum AppsFile {
         /// What such a file holds, which in a container comes from the environment.
         case json(String)
 
+        /// Where services of a cluster look: in the variable of `--apps-json` if it is set, else in the file at `path`.
+        ///
+        /// - Throws: `badOption` when the environment names both ways, for no service would start.
+        init(environment: [String: String], else path: String) throws(ClusterError) {
+            let json = environment["LIVEPLAZA_APPS_JSON"] ?? ""
+            if !json.isEmpty, !(environment["LIVEPLAZA_APPS"] ?? "").isEmpty { throw .badOption(AppsFile.twice) }
+            self = json.isEmpty ? .file(path) : .json(json)
+        }
+
         /// What errors call it.
         var name: String {
             switch self {
             case .file(let path): path
-            case .json: "--apps-json"
+            case .json: "--apps-json (LIVEPLAZA_APPS_JSON)"
             }
         }
     }
 
     /// The newest key of an app that can sign, which is the first in the file.
     ///
-    /// - Throws: `file` when the source cannot be read or has no usable key, `badOption` for an app that is not there.
+    /// - Throws: as `keyring` does, and `badOption` for an app that is not there.
     package static func signingKey(of app: String, in source: Source) throws(ClusterError) -> AppKey {
+        let keyring = try self.keyring(in: source)
+        guard let key = keyring.signingKey(for: app) else {
+            throw .badOption(
+                "there is no app \(app) in \(source.name); it has \(keyring.apps.joined(separator: ", ")).")
+        }
+        return key
+    }
+
+    /// The keys of all apps; all else that stands beside them is checked as services do when they start.
+    ///
+    /// - Throws: `file` when the source cannot be read, or something in it is wrong: all of it, each with what to do.
+    @discardableResult
+    package static func keyring(in source: Source) throws(ClusterError) -> AppKeyring {
         let json: [UInt8]
         switch source {
         case .file(let path):
@@ -65,17 +94,17 @@ package enum AppsFile {
             json = Array(data)
         case .json(let text): json = Array(text.utf8)
         }
-        let keyring: AppKeyring
-        do {
-            keyring = try AppKeyring(json: json)
+        let faults = AppsDocument.faults(in: json)
+        guard faults.isEmpty else {
+            throw .file(path: source.name, reason: faults.joined(separator: "\n\(source.name): "))
+        }
+        do throws(KeyringError) {
+            let keyring = try AppKeyring(json: json)
+            if !keyring.apps.isEmpty { return keyring }
         } catch {
-            throw .file(path: source.name, reason: "\(error)")
+            throw .file(path: source.name, reason: error.description)
         }
-        guard let key = keyring.signingKey(for: app) else {
-            throw .badOption(
-                "there is no app \(app) in \(source.name); it has \(keyring.apps.joined(separator: ", ")).")
-        }
-        return key
+        throw .file(path: source.name, reason: "name at least one app with a key")
     }
 
     /// Signs a token with the newest key of the claims' app.

@@ -11,16 +11,18 @@ struct ClusterParts: Sendable {
     let knownKafka: String?
     private let programs: ProgramFinder
     private let directory: RunDirectory
+    private let apps: AppsFile.Source
     private let environment: [String: String]
     private let redisPort: Int
 
     /// Finds the programs and chooses the ports of everything that a cluster has once.
     ///
     /// - Throws: `missingProgram`, `noFreePort`, or `badOption` when a port that was asked for is in use.
-    init(options: ClusterOptions, directory: RunDirectory) throws(ClusterError) {
+    init(options: ClusterOptions, directory: RunDirectory, apps: AppsFile.Source) throws(ClusterError) {
         self.directory = directory
+        self.apps = apps
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
-        self.environment = ProcessInfo.processInfo.environment.merging(options.environment) { $1 }
+        self.environment = Self.environment(options)
         for kind in ServiceKind.allCases where options.instances(of: kind) > 0 {
             _ = try self.programs.path(of: kind.rawValue)
         }
@@ -56,13 +58,20 @@ struct ClusterParts: Sendable {
         }
     }
 
+    /// The variables of every process.
+    static func environment(_ options: ClusterOptions) -> [String: String] {
+        ProcessInfo.processInfo.environment.merging(options.environment) { $1 }
+    }
+
     /// The plan of instance `number`, counted from 1, of a service.
     func service(_ kind: ServiceKind, number: Int, options: ClusterOptions) throws(ClusterError) -> ProcessPlan {
         let program = try self.programs.path(of: kind.rawValue)
         let name = "\(kind.rawValue)-\(number)"
         var ports: [String: Int] = [:]
         var arguments = ["--instance", name, "--partitions", "\(options.partitions)"]
-        arguments += ["--replication", "\(options.replication)", "--apps", self.directory.appsFile]
+        arguments += ["--replication", "\(options.replication)"]
+        // Apps that are given directly are in the environment.
+        if case .file(let path) = self.apps { arguments += ["--apps", path] }
         arguments += ["--kafka-mode", options.broker == .embedded ? "embedded" : "full"]
         if let level = options.logLevel { arguments += ["--log-level", level] }
         let opsPort: Int

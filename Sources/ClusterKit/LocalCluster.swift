@@ -205,8 +205,14 @@ package final class LocalCluster: Sendable {
         try self.directory.create()
         let lock = try self.directory.lock()
         self.lock.withLock { $0 = lock }
-        try AppsFile.prepare(at: self.directory.appsFile, feedBudget: self.options.feedBudget)
-        let parts = try ClusterParts(options: self.options, directory: self.directory)
+        // What no service would take is told once, before any is started.
+        let apps = try AppsFile.Source(
+            environment: ClusterParts.environment(self.options), else: self.directory.appsFile)
+        switch apps {
+        case .file(let path): try AppsFile.prepare(at: path, feedBudget: self.options.feedBudget)
+        case .json: try AppsFile.keyring(in: apps)
+        }
+        let parts = try ClusterParts(options: self.options, directory: self.directory, apps: apps)
         self.parts.withLock { $0 = parts }
         let state = self.directory.stateFile
         Watch(roster: self.roster) { [weak self] roster in

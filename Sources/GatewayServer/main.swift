@@ -36,7 +36,7 @@ exit(
         "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
         settings: { Extra(&$0) },
         check: { settings, reader in
-            if let fault = AppsGate.fault(in: settings.apps) {
+            if !settings.hasAppsFault, let fault = AppsGate.fault(in: settings.apps) {
                 reader.refuse(settings.appsOption, value: nil, remedy: fault)
             }
         },

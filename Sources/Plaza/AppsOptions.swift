@@ -16,6 +16,9 @@ struct AppsOptions: Sendable {
             "apps", placeholder: "FILE", help: "the apps' keys; without it the cluster's own in its directory")
         self.json = reader.optionalString(
             "apps-json", placeholder: "JSON", isSecret: true, help: "the same, given directly instead of a file")
+        if self.file != nil, self.json != nil {
+            reader.refuse("apps-json", value: nil, remedy: AppsFile.twice)
+        }
     }
 
     /// Where the keys are; in the file at `path` unless another place was named.

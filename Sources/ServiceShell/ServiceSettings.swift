@@ -20,6 +20,8 @@ package struct ServiceSettings: Sendable {
     package var apps: [UInt8]
     /// The option that gave the apps file, as errors name it.
     package var appsOption: String
+    /// Whether something wrong with the apps was told already.
+    package var hasAppsFault: Bool
     package var logLevel: LogLevel
     package var drainMilliseconds: Int
 
@@ -54,6 +56,11 @@ package struct ServiceSettings: Sendable {
             "drain-milliseconds", default: 1500, range: 0...60_000,
             help: "How long a stop may take before what is left is cut off.")
         self.apps = []
+        var hasAppsFault = false
+        if path != nil, inline != nil {
+            reader.refuse("apps-json", value: nil, remedy: Self.appsTwice)
+            hasAppsFault = true
+        }
         self.appsOption = inline == nil ? "apps" : "apps-json"
         // What was given directly holds keys: it is in no message.
         let origin = inline == nil ? path : nil
@@ -64,26 +71,18 @@ package struct ServiceSettings: Sendable {
                 self.apps = [UInt8](try Data(contentsOf: URL(filePath: path)))
             } catch {
                 reader.refuse("apps", value: path, remedy: "give a file that can be read")
+                hasAppsFault = true
             }
         }
-        let faults = (try? Wire.decode(JSONValue.self, from: self.apps)).map { AppsCheck($0).faults } ?? []
-        for fault in faults { reader.refuse(self.appsOption, value: origin, remedy: "correct it: \(fault)") }
-        do {
-            guard faults.isEmpty else { return }
-            let file = try Self.file(of: self.apps)
-            for (app, entry) in file.sorted(by: { $0.key < $1.key }) {
-                guard let fault = entry.hooks?.fault else { continue }
-                reader.refuse(self.appsOption, value: origin, remedy: "correct the hooks of \(app): \(fault)")
-            }
-        } catch {
-            reader.refuse(self.appsOption, value: origin, remedy: "give JSON of the form {\"apps\":{…}} (\(error))")
-        }
+        let faults = AppsDocument.faults(in: self.apps)
+        for fault in faults { reader.refuse(self.appsOption, value: origin, remedy: fault) }
+        self.hasAppsFault = hasAppsFault || !faults.isEmpty
     }
 
     /// The policies of the apps file; it was checked when it was read.
     package var policies: Policies {
         var policies: [AppID: AppPolicy] = [:]
-        for (app, entry) in (try? Self.file(of: self.apps)) ?? [:] {
+        for (app, entry) in Self.file(of: self.apps) {
             var policy = entry.policy ?? AppPolicy()
             policy.hasWebhooks = entry.hooks.map { $0.events != [] } ?? false
             policies[app] = policy
@@ -92,7 +91,7 @@ package struct ServiceSettings: Sendable {
     }
 
     /// The hooks of the apps that have some.
-    package var hooks: [AppID: AppHooks] { ((try? Self.file(of: self.apps)) ?? [:]).compactMapValues(\.hooks) }
+    package var hooks: [AppID: AppHooks] { Self.file(of: self.apps).compactMapValues(\.hooks) }
 
     /// What the Kafka clients of this process share.
     package func kafka(log: Log) -> KafkaSettings {
@@ -102,17 +101,11 @@ package struct ServiceSettings: Sendable {
         }
     }
 
-    private static func file(of apps: [UInt8]) throws(WireError) -> [AppID: AppsFile.App] {
-        guard !apps.isEmpty else { return [:] }
-        let file = try Wire.decode(AppsFile.self, from: apps)
-        return Dictionary(file.apps.map { (AppID($0.key), $0.value) }, uniquingKeysWith: { $1 })
-    }
+    /// What to do when the apps are given in both ways; a variable counts as its option does.
+    private static let appsTwice = "leave out either --apps or --apps-json (LIVEPLAZA_APPS, LIVEPLAZA_APPS_JSON)"
 
-    private struct AppsFile: Decodable {
-        struct App: Decodable {
-            var policy: AppPolicy?
-            var hooks: AppHooks?
-        }
-        var apps: [String: App]
+    private static func file(of apps: [UInt8]) -> [AppID: AppsDocument.App] {
+        let file = (try? AppsDocument(json: apps))?.apps ?? [:]
+        return Dictionary(file.map { (AppID($0.key), $0.value) }, uniquingKeysWith: { $1 })
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
-internal import PlazaWire
 
 /// What is wrong with the policies and hooks of an apps file, all of it: names that nobody reads, and values out of range.
 ///
-/// The keys are the gateway's to check.
+/// The keys are the keyring's to check.
 struct AppsCheck {
     /// Each names the app, the key, its value and what it may be.
     private(set) var faults: [String] = []
