@@ -44,6 +44,13 @@ import Testing
         let set = directory.send(
             .setMetadata(live: live, values: ["b": "2", "a": "1"], caller: server(1)))
         #expect(self.told(set) == [.metadataSet(values: ["a": "1", "b": "2"], by: "backend")])
+        let same = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(2)))
+        #expect(results(same) == [.done] && same.count == 1, "what changes nothing is told to nobody")
+        for (counter, values) in [[:], ["": "x"], ["c": "3", "": ""]].enumerated() {
+            let none = directory.send(.setMetadata(live: live, values: values, caller: server(Int64(counter) + 3)))
+            #expect(codes(none) == [.badParameter] && none.count == 1, "\(values)")
+        }
+        #expect(directory.room?.info.metaData == ["a": "1", "b": "2"])
         let deleted = directory.send(
             .deleteMetadata(live: live, keys: ["b", "none", "a"], caller: user("alice", 2)))
         #expect(self.told(deleted) == [.metadataDeleted(keys: ["a", "b"], by: "alice")])

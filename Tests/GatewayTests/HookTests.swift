@@ -172,8 +172,8 @@ import Webhooks
     }
 
     /// A gateway that knows the app's gifts and words.
-    private static func equipped(_ receiver: HookReceiver) throws -> Hooked {
-        let hooked = try Hooked(receiver)
+    private static func equipped(_ receiver: HookReceiver, timeout: Int = 2000) throws -> Hooked {
+        let hooked = try Hooked(receiver, timeout: timeout)
         let rose = Gift(giftID: "rose", name: "Rose", coins: 5)
         let settings = AppSettings(
             words: ["Durian"], gifts: [GiftCategory(categoryID: "a", name: "A", gifts: [rose])])
@@ -195,6 +195,25 @@ import Webhooks
             return coins
         }
         #expect(coins == [30, 10])
+    }
+
+    @Test func `a gift that is not there is refused at once, and behind its sender's question in its turn`() throws {
+        let receiver = try HookReceiver { _, _ in .keepSilent }
+        let hooked = try Self.equipped(receiver, timeout: 300)
+        let client = try hooked.cluster.viewer("bob", of: "room")
+        let tulip = #"{"live":"room","gift":"tulip"}"#
+        let refused = Outcome.failure(error: ReplyError(.noSuchGift, "refused unasked"))
+        #expect(try client.call("gift.send", tulip) == refused)
+        #expect(receiver.received.isEmpty)
+        let began = MonotonicClock.milliseconds
+        let asked = try client.begin("barrage.sendText", Self.text("one"))
+        let behind = try client.begin("gift.send", tulip)
+        #expect(try client.call("ping") == .success(result: .done))
+        #expect(try hooked.written().map { $0.name } == ["refused"], "the second waits")
+        #expect(try client.answer(to: behind) == refused)
+        #expect(MonotonicClock.milliseconds - began >= 290)
+        #expect(try client.answer(to: asked) == Self.sent(1))
+        #expect(try hooked.written().suffix(2).map { $0.counter } == [asked, behind])
     }
 
     @Test func `a backend is not asked about what is refused anyway`() throws {

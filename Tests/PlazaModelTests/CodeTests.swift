@@ -4,12 +4,15 @@ import PlazaModel
 import Testing
 
 @Suite struct CodeTests {
-    /// The constants that a source file declares, with their numbers.
-    private func constants(_ file: String, _ type: String) throws -> [(name: String, code: Int)] {
+    private func text(_ path: String) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let source = root.appending(path: "Sources/PlazaModel/\(file)")
-        let text = String(decoding: try Data(contentsOf: source), as: UTF8.self)
+        return String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
+    }
+
+    /// The constants that a source file declares, with their numbers.
+    private func constants(_ file: String, _ type: String) throws -> [(name: String, code: Int)] {
+        let text = try self.text("Sources/PlazaModel/\(file)")
         return text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
             guard words.count >= 6, words[1] == "static", words[2] == "let", words[5].hasPrefix("\(type)(") else {
@@ -27,6 +30,15 @@ import Testing
         #expect(Set(codes.map(\.name)).count == codes.count)
         for (name, code) in codes { #expect(ReplyCode(code).name == name) }
         #expect(ReplyCode(12345).name == "error12345")
+    }
+
+    @Test func `each reply code has its row in the protocol, the app's own have one together`() throws {
+        let document = try self.text("docs/PROTOCOL.md")
+        for (name, code) in try self.constants("ReplyCode.swift", "ReplyCode") where code != ReplyCode.muted.code {
+            #expect(document.contains("| \(code) | `\(name)` | "), "\(code) \(name)")
+        }
+        #expect(document.contains("never sent by this version: 100017 `muted`"))
+        #expect(document.contains("| 102100–102200 | `\(ReplyCode(102_100).name)` … | "))
     }
 
     @Test func `a disconnect code's range says whether to come back`() throws {
