@@ -11,8 +11,8 @@ extension BarrageMachine {
     ) {
         let callsKey = BarrageKey.calls(key, caller.request.session)
         let place = rows.place(of: callsKey)
-        if let place, case .calls(let window)? = rows.row(at: place) {
-            switch window.verdict(on: caller.counter) {
+        if let place, let verdict = rows.verdict(at: place, on: caller.counter) {
+            switch verdict {
             case .repeated(let fate):
                 let outcome = self.outcome(of: fate, to: caller, about: key, under: rules, in: rows)
                 effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
@@ -134,6 +134,13 @@ extension BarrageRows {
         guard let calls else { return self.updateFeed(key, body) }
         guard let place = self.place(of: .feed(key), beside: calls) else { return nil }
         return self.update(at: place) { row in row.changeFeed(body) } ?? nil
+    }
+
+    /// Tells whether the call `counter` is new to the window at `place`, if there is one.
+    fileprivate mutating func verdict(at place: Int, on counter: Int64) -> FateWindow.Verdict? {
+        self.look(at: place) { row in
+            if case .calls(let window) = row { window.verdict(on: counter) } else { nil }
+        } ?? nil
     }
 
     /// Keeps in the window at `place` what became of a call.

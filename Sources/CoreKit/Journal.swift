@@ -76,6 +76,21 @@
             self.key = key
             self.hash = hash
         }
+
+        /// Lends the row; taken out and put back, for a look at it where it stands would copy it.
+        @inlinable mutating func lend<R>(_ body: (Row) -> R) -> R? {
+            guard let row = self.row.take() else { return nil }
+            let result = body(row)
+            self.row = consume row
+            return result
+        }
+
+        /// Keeps the row for undo under the next number, if there is one.
+        @inlinable mutating func remember(in kept: inout Row.Kept, under number: inout Int) {
+            let isKept: Void? = self.lend { kept.keep($0) }
+            self.change = isKept == nil ? .made : .replaced(number)
+            if isKept != nil { number += 1 }
+        }
     }
 
     /// Where each key's slot is; a row that the open batch removed keeps its slot until the batch is committed.
@@ -162,6 +177,13 @@
 
     /// The row at `place`, which `place(of:)` gave in this batch; nil: it was removed.
     @inlinable package func row(at place: Int) -> Row? { self.slots[place].row }
+
+    /// Looks at the row at `place`, which `place(of:)` gave in this batch, without a copy of what it holds.
+    ///
+    /// - Returns: what `body` returns, or nil when the row was removed.
+    @inlinable package mutating func look<R>(at place: Int, _ body: (Row) -> R) -> R? {
+        self.slots[place].lend(body)
+    }
 
     /// Changes the row at `place`, which `place(of:)` gave in this batch, in place.
     ///
@@ -254,14 +276,8 @@
     /// Keeps what stands in the slot for undo, once a batch.
     @inlinable mutating func remember(_ place: Int) {
         guard case .none = self.slots[place].change else { return }
-        if let row = self.slots[place].row {
-            self.kept.keep(row)
-            self.slots[place].change = .replaced(self.keptCount)
-            self.keptCount += 1
-        } else {
-            self.slots[place].change = .made
-        }
         self.changedSlots.append(place)
+        self.slots[place].remember(in: &self.kept, under: &self.keptCount)
     }
 
     /// What stood in a changed slot before.

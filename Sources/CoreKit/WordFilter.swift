@@ -15,7 +15,7 @@ package struct WordFilter: Sendable {
     private var fallbacks: [Int32] = [0]
     /// Whether a word ends in the state.
     private var isEnd: [Bool] = [false]
-    /// The edges of the first state, where most of a text is read: 0 leads back to it.
+    /// The edges of the first state, where most of a text is read, for bytes of either case: 0 leads back to it.
     private var rootTargets = [Int32](repeating: 0, count: 256)
 
     /// A filter for `words`; empty ones are left out.
@@ -35,11 +35,13 @@ package struct WordFilter: Sendable {
     package func matches(_ text: String) -> Bool {
         if self.isEmpty { return false }
         let bytes = text.utf8.span
+        let roots = self.rootTargets.span
         var state: Int32 = 0
         for index in bytes.indices {
+            let byte = bytes[index]
             // From the first byte on that is not ASCII, whole scalars are to be folded.
-            if bytes[index] >= 0x80 { return self.matches(text.unicodeScalars, after: index, state) }
-            state = self.next(state, Self.folded(bytes[index]))
+            if byte >= 0x80 { return self.matches(text.unicodeScalars, after: index, state) }
+            state = state == 0 ? roots[Int(byte)] : self.next(state, Self.folded(byte))
             if state != 0, self.isEnd[Int(state)] { return true }
         }
         return false
@@ -88,7 +90,10 @@ package struct WordFilter: Sendable {
                 order.append(child)
                 self.edgeBytes.append(byte)
                 self.edgeTargets.append(places[child])
-                if next == 0 { self.rootTargets[Int(byte)] = places[child] }
+                if next == 0 {
+                    self.rootTargets[Int(byte)] = places[child]
+                    self.rootTargets[Int(Self.raised(byte))] = places[child]
+                }
             }
             self.edgeStarts.append(Int32(self.edgeBytes.count))
             self.isEnd.append(node.isEnd)
@@ -124,6 +129,11 @@ package struct WordFilter: Sendable {
 
     private static func folded(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// The byte that `folded` makes `byte` of, and another than it if there is one.
+    private static func raised(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & ~0x20 : byte
     }
 
     private static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {

@@ -45,6 +45,18 @@ typealias Rows = Journal<NumberKey, NumberRow>
         #expect(!rows.hasChanges)
     }
 
+    @Test func `a look at a row changes nothing, and finds none that was removed`() throws {
+        var rows = Rows()
+        rows.restore(NumberKey(1), NumberRow(7))
+        let place = try #require(rows.place(of: NumberKey(1)))
+        #expect(rows.look(at: place) { $0.value } == 7 && rows[NumberKey(1)] == NumberRow(7))
+        #expect(!rows.hasChanges)
+        rows[NumberKey(1)] = nil
+        #expect(rows.look(at: place) { $0.value } == nil)
+        rows.rollback()
+        #expect(rows[NumberKey(1)] == NumberRow(7))
+    }
+
     @Test func `a rollback puts everything back, made, changed in place and removed`() {
         var rows = Rows()
         rows.restore(NumberKey(1), NumberRow(1))
