@@ -36,8 +36,9 @@ package struct Battle: Equatable, Sendable, Codable {
     /// The connection in which it is fought, all of whose lives may show it; missing in rows of before this was known.
     package var connection: ConnectionID?
 
-    var isAsking: Bool { self.view == nil }
-    var isFighting: Bool { self.view.map { $0.ended == nil } ?? false }
+    // Parts of the view alone are asked for, here and below: the whole would be copied.
+    var isAsking: Bool { self.view?.endTime == nil }
+    var isFighting: Bool { !self.isAsking && self.view?.ended == nil }
 
     /// The battle as an app's server gets it.
     var details: BattleDetails {
@@ -50,10 +51,10 @@ package struct Battle: Equatable, Sendable, Codable {
 
     /// When the battle wants to be looked at: to end the asking, to tell scores, to end.
     package var due: Timestamp? {
-        guard let view = self.view else { return self.expiresAt }
-        guard view.ended == nil else { return nil }
-        guard self.isDirty, let publishedAt = self.publishedAt else { return view.endTime }
-        return min(view.endTime, publishedAt + Self.publishInterval)
+        guard let endTime = self.view?.endTime else { return self.expiresAt }
+        guard self.view?.ended == nil else { return nil }
+        guard self.isDirty, let publishedAt = self.publishedAt else { return endTime }
+        return min(endTime, publishedAt + Self.publishInterval)
     }
 
     /// The place of `live` among those who fight and have not left.

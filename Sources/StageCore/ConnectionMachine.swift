@@ -66,7 +66,10 @@ package struct ConnectionMachine: Machine {
     /// Answers a call: once decided, always the same (I15).
     private static func answer(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
         let key = ConnectionKey.outcomes(step.app, caller.request.session)
-        if case .outcomes(let known)? = step.journal[key], let again = known.replay(to: caller, app: step.app) {
+        let place = step.journal.place(of: key)
+        if let place, case .outcomes(let known)? = step.journal.row(at: place),
+            let again = known.replay(to: caller, app: step.app)
+        {
             step.effects.append(contentsOf: again)
             return
         }
@@ -79,8 +82,9 @@ package struct ConnectionMachine: Machine {
         step.tellSeats()
         let entry = OutcomeWindow.Entry.answered(outcome: outcome, seen: nil)
         let now = step.moment.now
-        let known: Void? = step.journal.update(key) { $0.record(caller.counter, entry, at: now) }
-        if known == nil {
+        if let place {
+            _ = step.journal.update(at: place) { $0.record(caller.counter, entry, at: now) }
+        } else {
             var window = OutcomeWindow(at: now)
             window.record(caller.counter, entry, at: now)
             step.journal[key] = .outcomes(outcomes: window)
