@@ -58,6 +58,9 @@ package struct SeatTemplate: Hashable, Sendable {
         self.shape = shape
     }
 
+    /// The numbers that voice templates have.
+    package static var voiceIDs: ClosedRange<Int> { 1...199 }
+
     /// Every template, by number.
     package static let all: [SeatTemplate] = [
         SeatTemplate(2, "hostVoiceConnection", .voice, seats: 12...12, .voiceGroups),

@@ -55,15 +55,15 @@ package enum SeatKey: RowKey {
 
 /// One keyed piece of the seat machine's state.
 package enum SeatRow: JournalRow, Codable {
-    /// Apart from the row, or each row of whatever kind would take the room of a stage.
-    indirect case stage(stage: SeatStage)
+    /// In a box, which a call passes on unopened until it changes something.
+    case stage(stage: Boxed<SeatStage>)
     case requests(requests: SeatRequests)
     case floors(floors: Floors)
     case outcomes(outcomes: SeatOutcomes)
 
     package var due: Timestamp? {
         switch self {
-        case .stage(let stage): stage.goneAt
+        case .stage(let stage): stage.value.goneAt
         case .requests(let requests): requests.due
         case .floors: nil
         case .outcomes(let window): window.due
@@ -73,7 +73,7 @@ package enum SeatRow: JournalRow, Codable {
 
 extension Journal where Key == SeatKey, Row == SeatRow {
     func stage(_ key: LiveKey) -> SeatStage? {
-        if case .stage(let stage)? = self[.stage(key)] { stage } else { nil }
+        if case .stage(let stage)? = self[.stage(key)] { stage.value } else { nil }
     }
 
     func requests(_ key: LiveKey) -> SeatRequests {

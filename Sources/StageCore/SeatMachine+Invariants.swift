@@ -11,7 +11,7 @@ extension SeatMachine {
         for key in journal.sortedKeys {
             switch (key, journal[key]) {
             case (.stage(let live), .stage(let stage)?):
-                wrong += self.check(stage, journal.requests(live)).map { "\(key.text): \($0)" }
+                wrong += self.check(stage.value, journal.requests(live)).map { "\(key.text): \($0)" }
             case (.requests(let live), .requests(let requests)?):
                 if journal.stage(live)?.goneAt != nil || journal.stage(live) == nil {
                     wrong.append("\(key.text): I13: requests without an open live")

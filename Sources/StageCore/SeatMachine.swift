@@ -152,7 +152,7 @@ package struct SeatMachine: Machine {
             journal[.floors(input.key)] = .floors(floors: floors)
             if !stage.hasFloors {
                 stage.hasFloors = true
-                journal[.stage(input.key)] = .stage(stage: stage)
+                journal[.stage(input.key)] = .stage(stage: Boxed(stage))
             }
         case .ended(let ending):
             if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {

@@ -33,9 +33,32 @@ package struct SeatFate: Equatable, Sendable, Codable {
 }
 
 /// The last fates of one session's calls in a live (I15): an `OutcomeWindow` that knows what a seat call can come to.
-package struct SeatOutcomes: Equatable, Sendable, Codable {
+///
+/// Plain numbers, which are copied for undo with each call; the words of refusals, which are few, stand apart.
+package struct SeatOutcomes: Equatable, Sendable {
+    /// What became of a call, but for the words of a refusal.
+    private struct Entry: Equatable {
+        enum Result: Equatable {
+            case passedOn
+            case done
+            case seat(index: Int?)
+            case refused
+        }
+        var counter: Int64
+        var result: Result
+        var revision: Int64?
+    }
+
+    /// Why a call was refused.
+    private struct Refused: Equatable {
+        var counter: Int64
+        var error: ReplyError
+    }
+
     /// In the order in which the calls were decided.
-    package private(set) var fates: [SeatFate] = []
+    private var entries: [Entry] = []
+    /// Of those of them that were refused.
+    private var refused: [Refused] = []
     /// The highest counter that was let go.
     package private(set) var floor: Int64 = .min
     /// When the window may go.
@@ -46,6 +69,9 @@ package struct SeatOutcomes: Equatable, Sendable, Codable {
 
     /// An empty window.
     init(at now: Timestamp) { self.expiresAt = now + OutcomeWindow.lifetime }
+
+    /// In the order in which the calls were decided.
+    package var fates: [SeatFate] { self.entries.indices.map { self.fate(at: $0) } }
 
     /// When the row falls due, rounded up as `OutcomeWindow.due` is, so that it rarely changes.
     package var due: Timestamp {
@@ -62,7 +88,7 @@ package struct SeatOutcomes: Equatable, Sendable, Codable {
 
     /// Tells whether the call `counter` is new.
     func verdict(on counter: Int64) -> Verdict {
-        if let index = self.index(of: counter) { return .repeated(self.fates[index]) }
+        if let index = self.index(of: counter) { return .repeated(self.fate(at: index)) }
         return counter <= self.floor ? .forgotten : .fresh
     }
 
@@ -80,18 +106,89 @@ package struct SeatOutcomes: Equatable, Sendable, Codable {
         self.expiresAt = now + OutcomeWindow.lifetime
         self.callsInSecond = now.seconds == self.second ? self.callsInSecond + 1 : 1
         self.second = now.seconds
-        if let index = self.index(of: fate.counter) {
-            self.fates[index] = fate
-            return
-        }
-        if self.fates.count == OutcomeWindow.limit { self.floor = max(self.floor, self.fates.removeFirst().counter) }
-        self.fates.append(fate)
+        self.keep(fate)
     }
 
-    /// By index, for an iterator would copy each fate.
+    private mutating func keep(_ fate: SeatFate) {
+        let known = self.index(of: fate.counter)
+        if known != nil { self.forgetError(of: fate.counter) }
+        let entry = Entry(counter: fate.counter, result: self.result(of: fate), revision: fate.revision)
+        if let known {
+            self.entries[known] = entry
+            return
+        }
+        if self.entries.count == OutcomeWindow.limit {
+            let oldest = self.entries.removeFirst().counter
+            self.forgetError(of: oldest)
+            self.floor = max(self.floor, oldest)
+        }
+        self.entries.append(entry)
+    }
+
+    /// The result of a fate, whose words are kept if it is a refusal.
+    private mutating func result(of fate: SeatFate) -> Entry.Result {
+        switch fate.result {
+        case .passedOn: return .passedOn
+        case .done: return .done
+        case .seat(let index): return .seat(index: index)
+        case .refused(let error):
+            self.refused.append(Refused(counter: fate.counter, error: error))
+            return .refused
+        }
+    }
+
+    private mutating func forgetError(of counter: Int64) {
+        if !self.refused.isEmpty { self.refused.removeAll { $0.counter == counter } }
+    }
+
+    private func fate(at index: Int) -> SeatFate {
+        let entry = self.entries[index]
+        let result: SeatFate.Result
+        switch entry.result {
+        case .passedOn: result = .passedOn
+        case .done: result = .done
+        case .seat(let index): result = .seat(index: index)
+        case .refused:
+            guard let refused = self.refused.first(where: { $0.counter == entry.counter }) else {
+                preconditionFailure("a refusal without words")
+            }
+            result = .refused(error: refused.error)
+        }
+        return SeatFate(counter: entry.counter, result: result, revision: entry.revision)
+    }
+
+    /// By index, for an iterator would copy each.
     private func index(of counter: Int64) -> Int? {
-        for index in self.fates.indices where self.fates[index].counter == counter { return index }
+        for index in self.entries.indices where self.entries[index].counter == counter { return index }
         return nil
+    }
+}
+
+extension SeatOutcomes: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case fates
+        case floor
+        case expiresAt
+        case second
+        case callsInSecond
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.expiresAt = try values.decode(Timestamp.self, forKey: .expiresAt)
+        for fate in try values.decode([SeatFate].self, forKey: .fates) { self.keep(fate) }
+        self.floor = try values.decode(Int64.self, forKey: .floor)
+        self.second = try values.decode(Int64.self, forKey: .second)
+        self.callsInSecond = try values.decode(Int.self, forKey: .callsInSecond)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(self.fates, forKey: .fates)
+        try values.encode(self.floor, forKey: .floor)
+        try values.encode(self.expiresAt, forKey: .expiresAt)
+        try values.encode(self.second, forKey: .second)
+        try values.encode(self.callsInSecond, forKey: .callsInSecond)
     }
 }
 

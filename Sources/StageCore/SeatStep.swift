@@ -13,7 +13,7 @@ struct SeatStep: ~Copyable {
     /// What follows, behind what followed from earlier inputs.
     var effects: [Effect] = []
     var events: [StageEvent] = []
-    private let before: SeatStage?
+    private let before: Boxed<SeatStage>?
     private let requestsBefore: SeatRequests
     /// Where the stage's row stands, if there is one.
     private let place: Int?
@@ -21,11 +21,11 @@ struct SeatStep: ~Copyable {
     /// The open stage of `key`; nil: there is none, or its live has ended.
     init?(_ key: LiveKey, _ moment: Moment, _ journal: borrowing Journal<SeatKey, SeatRow>) {
         guard let place = journal.place(of: .stage(key)), case .stage(let stage)? = journal.row(at: place),
-            stage.goneAt == nil
+            stage.value.goneAt == nil
         else { return nil }
         self.place = place
         self.moment = moment
-        self.stage = stage
+        self.stage = stage.value
         self.requests = journal.requests(key)
         self.before = stage
         self.requestsBefore = self.requests
@@ -67,10 +67,7 @@ struct SeatStep: ~Copyable {
     }
 
     private var isSameToViewers: Bool {
-        self.before?.templateID == self.stage.templateID && self.before?.seats == self.stage.seats
-            && self.before?.connection == .some(self.stage.connection)
-            && self.before?.battle == .some(self.stage.battle)
-            && self.before?.otherBattles == self.stage.otherBattles
+        self.before.map { $0.value.isSameToViewers(as: self.stage) } ?? false
     }
 
     /// Connected lives show each other's seats; an unconnected voice live only says when it becomes too full to connect,
@@ -78,9 +75,9 @@ struct SeatStep: ~Copyable {
     private mutating func tellPartners() {
         let isNews: Bool
         if let id = self.stage.connection?.id {
-            isNews = self.before?.seats != self.stage.seats || self.before?.connection?.id != id
+            isNews = self.before.map { $0.value.seats != self.stage.seats || $0.value.connection?.id != id } ?? true
         } else {
-            isNews = self.stage.isCrowded != (self.before?.isCrowded ?? false)
+            isNews = self.stage.isCrowded != (self.before.map { $0.value.isCrowded } ?? false)
         }
         guard isNews else { return }
         let command = ConnectionCommand.seatsChanged(live: self.stage.key.live, seats: self.stage.seats)
@@ -91,15 +88,17 @@ struct SeatStep: ~Copyable {
     private mutating func tellBackend(_ backends: Set<AppID>) {
         guard backends.contains(self.stage.key.app) else { return }
         let seats = self.stage.seats
-        let isSame = self.before.map { $0.seats.elementsEqual(seats) { $0.isSameToBackend(as: $1) } } ?? seats.isEmpty
+        let isSame =
+            self.before.map { $0.value.seats.elementsEqual(seats) { $0.isSameToBackend(as: $1) } } ?? seats.isEmpty
         guard !isSame else { return }
         self.effects.append(.webhook(WebhookEvent(self.stage.key, at: self.moment.now, .seatsChanged(seats: seats))))
     }
 
     /// Hands the rows over.
     func store(in journal: inout Journal<SeatKey, SeatRow>) {
-        if self.before?.revision != self.stage.revision || self.before != self.stage {
-            let row = SeatRow.stage(stage: self.stage)
+        let isSame = self.before.map { $0.value.revision == self.stage.revision && $0.value == self.stage } ?? false
+        if !isSame {
+            let row = SeatRow.stage(stage: Boxed(self.stage))
             if let place = self.place {
                 _ = journal.update(at: place) { $0 = row }
             } else {
@@ -201,12 +200,20 @@ struct SeatStep: ~Copyable {
 }
 
 extension SeatStage {
+    /// Whether viewers see on it what they see on `other`.
+    func isSameToViewers(as other: SeatStage) -> Bool {
+        self.templateID == other.templateID && self.seats == other.seats && self.connection == other.connection
+            && self.battle == other.battle && self.otherBattles == other.otherBattles
+    }
+
     /// More people than take part in a voice connection.
     var isCrowded: Bool {
-        guard self.seats.count > Limits.voiceCoHostSeats else { return false }
+        // Most lives show pictures, which the number tells: nobody needs to be counted.
+        guard SeatTemplate.voiceIDs.contains(self.templateID), self.seats.count > Limits.voiceCoHostSeats else {
+            return false
+        }
         var count = 0
         for index in self.seats.indices where self.seats[index].occupant != nil { count += 1 }
-        // Asked last: the template is looked up.
         return count > Limits.voiceCoHostSeats && self.template.kind == .voice
     }
 }

@@ -17,7 +17,7 @@ extension StageLayout {
     ) -> StageLayout {
         guard let connection, connection.members.count > 1,
             let shared = SeatTemplate.forConnection(connection.templateID, of: template.kind)
-        else { return StageLayout(template, Self.spots(live, seats, template)) }
+        else { return StageLayout(live, seats, template) }
         let stages = Self.stages(live, seats, connection)
         let spots = shared.shape == .voiceGroups ? Self.groups(stages) : Self.hostsFirst(stages)
         return StageLayout(shared, spots)
@@ -28,29 +28,32 @@ extension StageLayout {
         self.init(
             canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id),
             regions: spots.map { spot in
-                let frame = plan.frames[spot.place]
-                return Region(
-                    live: spot.live, userID: spot.userID, seatIndex: spot.seatIndex, x: frame.x, y: frame.y,
-                    width: frame.width, height: frame.height, zorder: frame.zorder)
+                var region = Region(live: spot.live, userID: spot.userID, seatIndex: spot.seatIndex)
+                region.show(in: plan.frames[spot.place])
+                return region
             })
     }
 
-    /// Templates that re-flow know people alone; the others show empty seats too.
-    private static func spots(_ live: LiveID, _ seats: [Seat], _ template: SeatTemplate) -> [Spot] {
+    /// Of one live's seats; templates that re-flow know people alone, the others show empty seats too.
+    private init(_ live: LiveID, _ seats: [Seat], _ template: SeatTemplate) {
         let isForPeople =
             switch template.shape {
             case .dynamicGrid, .floats, .leftFocus, .uniformGrid: true
             case .fixedGrid, .fixedColumn, .oneVideo, .twoHosts, .twoGroups, .rows, .voiceGroups: false
             }
-        var spots: [Spot] = []
-        spots.reserveCapacity(seats.count)
+        var regions: [Region] = []
+        // Few people sit, as a rule.
+        regions.reserveCapacity(isForPeople ? min(4, seats.count) : seats.count)
         for index in seats.indices {
             let user = seats[index].occupant?.user.userID
             if user != nil || !isForPeople {
-                spots.append(Spot(place: spots.count, live: live, seatIndex: index, userID: user ?? ""))
+                regions.append(Region(live: live, userID: user ?? "", seatIndex: index))
             }
         }
-        return spots
+        let plan = LayoutPlan(template, count: regions.count)
+        for place in regions.indices { regions[place].show(in: plan.frames[place]) }
+        self.init(
+            canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id), regions: regions)
     }
 
     /// The connected lives with their seats, this one first, the others in the order of joining.
@@ -92,5 +95,15 @@ extension StageLayout {
                     userID: seat.occupant?.user.userID ?? "")
             }
         }
+    }
+}
+
+extension StageLayout.Region {
+    fileprivate mutating func show(in frame: LayoutFrame) {
+        self.x = frame.x
+        self.y = frame.y
+        self.width = frame.width
+        self.height = frame.height
+        self.zorder = frame.zorder
     }
 }

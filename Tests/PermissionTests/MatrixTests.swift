@@ -129,6 +129,6 @@ import Testing
             Issue.record("there is no stage")
             return
         }
-        #expect(stage.seats.contains { $0.occupant?.user.userID == "carl" })
+        #expect(stage.value.seats.contains { $0.occupant?.user.userID == "carl" })
     }
 }

@@ -60,7 +60,7 @@ struct SeatRig {
     }
 
     var stage: SeatStage? {
-        if case .stage(let stage)? = self.rig.journal[.stage(Self.room)] { stage } else { nil }
+        if case .stage(let stage)? = self.rig.journal[.stage(Self.room)] { stage.value } else { nil }
     }
 
     /// Who sits where.
