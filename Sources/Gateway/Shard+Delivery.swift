@@ -230,6 +230,12 @@ extension Shard {
         self.sendCount(room, at: self.now)
     }
 
+    /// Tells who enters the count as it is: the one that its own join made may have come by before it was a viewer.
+    func tellCount(_ client: Client, _ room: Room) {
+        guard let count = self.gateway.tables.read({ $0.countTold(room.key) }) else { return }
+        client.socket.send(FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span))
+    }
+
     /// Sends a waiting count if its time has come; slow readers do without.
     func sendCount(_ room: Room, at now: Timestamp) {
         guard let count = room.count, now - room.countSentAt >= .seconds(1) else { return }

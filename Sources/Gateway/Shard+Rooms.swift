@@ -62,6 +62,7 @@ extension Shard {
         } else {
             self.welcome(entering, room)
         }
+        self.tellCount(client, room)
     }
 
     /// A client's live is over.

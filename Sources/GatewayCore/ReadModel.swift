@@ -129,10 +129,18 @@ package struct ReadModel: Sendable {
         return room
     }
 
+    /// The count of a live that runs, if presence has told one.
+    package func countTold(_ key: LiveKey) -> LiveCount? { self.running(key).flatMap(self.countTold) }
+
     /// Counts and stages of an earlier live of the same name do not count.
+    private func countTold(_ room: RoomRecord) -> LiveCount? {
+        guard let record = self.counts[room.key], record.epoch == room.epoch else { return nil }
+        return LiveCount(record)
+    }
+
     private func count(of room: RoomRecord) -> LiveCount {
-        if let record = self.counts[room.key], record.epoch == room.epoch { return LiveCount(record) }
-        return LiveCount(live: room.info.liveID, count: 0, totalViewers: 0, stale: false, at: room.info.createTime)
+        self.countTold(room)
+            ?? LiveCount(live: room.info.liveID, count: 0, totalViewers: 0, stale: false, at: room.info.createTime)
     }
 
     private func stage(of room: RoomRecord) -> StageRecord? {

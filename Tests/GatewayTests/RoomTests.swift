@@ -278,6 +278,20 @@ import Testing
         }
     }
 
+    @Test func `who enters is told the count that came before it was a viewer`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        cluster.gateway.received(
+            CountRecord(
+                app: "demo", live: "room", epoch: 10, count: 3, totalViewers: 3, at: Timestamp(milliseconds: 1)))
+        let client = try cluster.viewer("bob", of: "room")
+        while true {
+            guard case .frame(.counts(let count), _) = try client.next() else { continue }
+            #expect(count.count == 3)
+            break
+        }
+    }
+
     @Test func `counts come beside the feed, at most one a second`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
