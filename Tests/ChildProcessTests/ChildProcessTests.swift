@@ -61,7 +61,13 @@ import Testing
 
     @Test func `a child that shall end with its thread does`() async throws {
         let pid = try await onOwnThread {
-            try ChildProcess.start(["sleep", "60"], environment: ["PATH": "/usr/bin:/bin"], endsWithThread: true)
+            let said = Pipe()
+            let pid = try ChildProcess.start(
+                ["sh", "-c", "echo up; exec sleep 60"], environment: ["PATH": "/usr/bin:/bin"], endsWithThread: true,
+                output: .descriptor(said.fileHandleForWriting.fileDescriptor))
+            // A thread that ended before the child asked for the signal would give none.
+            #expect(said.fileHandleForReading.availableData == Data("up\n".utf8))
+            return pid
         }
         #expect(try await onOwnThread { ChildProcess.reap(pid) } == .signalled(SIGKILL))
     }
