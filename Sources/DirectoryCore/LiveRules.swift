@@ -75,7 +75,9 @@ enum LiveRules {
         info.seatTemplate = template.id
         guard info.isVoice == wasVoice else {
             throw ReplyError(
-                .wrongRoomKind, "a live stays voice (templates 1 to 199) or video (200 to 999) as it was created")
+                .wrongRoomKind,
+                "seatTemplate \(named) is laid out as \(template.id), which is for \(wasVoice ? "video" : "voice"): "
+                    + "a live stays what it was created as")
         }
         // Where the template fixes the number, any that a live may have is taken for it: older clients always name one.
         let possible = template.fixesSeatCount ? 0...Limits.seatCount : template.seats

@@ -8,10 +8,10 @@ package struct ConnectionMember: Hashable, Sendable, Codable {
     package var joinedAt: Timestamp
     /// Who sits in the live, told to the other members: its occupied seats, of a voice live all of its first six.
     ///
-    /// Empty in what a live is told about itself, and until the live's seats have told; at most `Limits.seatCount`.
-    package var seats: [Seat]
+    /// Nil in what a live is told about itself, and until the live's seats have told; at most `Limits.seatCount`.
+    package var seats: [Seat]?
 
-    package init(live: LiveID, host: UserInfo, joinedAt: Timestamp, seats: [Seat] = []) {
+    package init(live: LiveID, host: UserInfo, joinedAt: Timestamp, seats: [Seat]? = nil) {
         self.live = live
         self.host = host
         self.joinedAt = joinedAt
@@ -23,7 +23,7 @@ package struct ConnectionMember: Hashable, Sendable, Codable {
         self.live = try values.decode(LiveID.self, forKey: .live)
         self.host = try values.decode(UserInfo.self, forKey: .host)
         self.joinedAt = try values.decode(Timestamp.self, forKey: .joinedAt)
-        self.seats = try values.decodeIfPresent([Seat].self, forKey: .seats) ?? []
+        self.seats = try values.decodeIfPresent([Seat].self, forKey: .seats)
     }
 }
 

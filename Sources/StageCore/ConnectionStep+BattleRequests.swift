@@ -20,7 +20,9 @@ extension ConnectionStep {
             throw ReplyError(.overLimit, "a battle request names at most \(Limits.coHostTargets) lives")
         }
         guard (0...self.policy.maxBattleSeconds).contains(durationSeconds) else {
-            throw ReplyError(.badParameter, "a battle lasts at most \(self.policy.maxBattleSeconds) seconds")
+            throw ReplyError(
+                .badParameter,
+                "a battle lasts 1 to \(self.policy.maxBattleSeconds) seconds; 0 stands for the longest")
         }
         let expiresAt =
             needResponse ? try RequestTimeout.expiry(of: timeoutSeconds, from: self.moment.now) : self.moment.now

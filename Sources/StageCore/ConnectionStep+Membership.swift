@@ -107,7 +107,7 @@ extension ConnectionStep {
         self.hideBattle(of: id)
         self.update(id) {
             $0.connection = nil
-            $0.seats = []
+            $0.seats = nil
             $0.muted = []
         }
     }

@@ -8,8 +8,7 @@ extension ConnectionStep {
     mutating func view(for id: LiveID) -> ConnectionView? {
         guard var view = self.connection(self.connection(of: id)) else { return nil }
         for index in view.members.indices where view.members[index].live != id {
-            guard let seats = self.live(view.members[index].live)?.value.seats, !seats.isEmpty else { continue }
-            view.members[index].seats = seats
+            view.members[index].seats = self.live(view.members[index].live)?.value.seats
         }
         view.mutedLives = self.live(id)?.value.muted ?? []
         return view

@@ -18,8 +18,8 @@ package struct HostedLive: Equatable, Sendable, Codable {
     package var battle: BattleID?
     /// The battle that is being agreed on with this live.
     package var battleRequest: BattleID?
-    /// What the other members see of this live's seats; empty while it is in no connection.
-    package var seats: [Seat] = []
+    /// What the other members see of this live's seats; nil until its seat machine has told, once it is connected.
+    package var seats: [Seat]?
     /// A voice live with more than `Limits.voiceCoHostSeats` occupied seats.
     package var isCrowded = false
     /// The members whose sound this live's mix leaves out.
@@ -49,7 +49,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
         self.incoming = try values.decodeIfPresent(LiveID.self, forKey: .incoming)
         self.battle = try values.decodeIfPresent(BattleID.self, forKey: .battle)
         self.battleRequest = try values.decodeIfPresent(BattleID.self, forKey: .battleRequest)
-        self.seats = try values.decodeIfPresent([Seat].self, forKey: .seats) ?? []
+        self.seats = try values.decodeIfPresent([Seat].self, forKey: .seats)
         self.isCrowded = try values.decodeIfPresent(Bool.self, forKey: .isCrowded) ?? false
         self.muted = try values.decodeIfPresent([LiveID].self, forKey: .muted) ?? []
         self.hasFloors = try values.decodeIfPresent(Bool.self, forKey: .hasFloors) ?? true

@@ -94,6 +94,9 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.keepsOwner && index == 0 && user != self.owner.userID
     }
 
+    /// Whether `user` is the owner, whose place is seat 0 alone.
+    func isKept(_ user: UserID) -> Bool { self.keepsOwner && user == self.owner.userID }
+
     /// The seat that `user` would get by asking for `index`; -1 is the lowest that is free and unlocked.
     ///
     /// - Throws: the refusal of the reference, sections 6 and 7: no seats, no such seat, locked, occupied, none left.
@@ -110,6 +113,9 @@ package struct SeatStage: Equatable, Sendable, Codable {
             throw ReplyError(.seatLimit, "no seat is left: those that are empty are locked or kept for the owner")
         }
         try self.check(index)
+        if index != 0, self.isKept(user) {
+            throw ReplyError(.noPermission, "the owner is kept on its seat: that is seat 0")
+        }
         if self.seats[index].isLocked { throw ReplyError(.seatLocked, "seat \(index) is locked") }
         if self.seats[index].occupant != nil { throw ReplyError(.seatOccupied, "seat \(index) is occupied") }
         if self.isReserved(index, from: user) { throw ReplyError(.seatOccupied, "seat \(index) is the owner's") }

@@ -78,7 +78,7 @@ extension SeatStep {
 
     /// Refuses to take a kept owner off its seat.
     private func requireNotKept(_ user: UserID) throws(ReplyError) {
-        if self.stage.keepsOwner, user == self.stage.owner.userID {
+        if self.stage.isKept(user) {
             throw self.notAllowed("the owner is kept on its seat")
         }
     }
@@ -181,6 +181,8 @@ extension SeatStep {
             displaced.insert(first, at: 0)
             self.stage.seats[0].occupant = nil
         }
+        // The seat that the owner leaves for seat 0 is free for others.
+        if !displaced.contains(where: { $0.occupant?.user.userID == self.stage.owner.userID }) { self.seatKeptOwner() }
         for seat in displaced {
             guard let occupant = seat.occupant else { continue }
             let user = occupant.user

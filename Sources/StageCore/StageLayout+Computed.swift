@@ -64,7 +64,7 @@ extension StageLayout {
             + connection.members.filter { $0.live != live }.map { member in
                 // One that has told nothing of its seats yet is there with its host.
                 let host = SeatUser(user: member.host, role: .owner, live: member.live)
-                return (member.live, member.seats.isEmpty ? [Seat(index: 0, occupant: host)] : member.seats)
+                return (member.live, member.seats ?? [Seat(index: 0, occupant: host)])
             }
     }
 

@@ -36,7 +36,7 @@ enum Samples {
     static let ending = Ending(
         reason: .endedByServer, caller: Samples.server, epoch: 77, createdAt: Samples.at, endedAt: Samples.later,
         totalViewers: 8)
-    static let member = ConnectionMember(live: Samples.live, host: Samples.alice, joinedAt: Samples.at)
+    static let member = ConnectionMember(live: Samples.live, host: Samples.alice, joinedAt: Samples.at, seats: [])
     static let otherMember = ConnectionMember(
         live: Samples.other, host: Samples.bob, joinedAt: Samples.later,
         seats: [Seat(index: 0, occupant: SeatUser(user: Samples.bob, role: .owner, live: Samples.other))])

@@ -145,13 +145,15 @@ struct ConnectionRuleTests {
         let seats = self.seats("b", occupied: 3)
         let told = rig.tell(.seatsChanged(live: "b", seats: seats))
         #expect(told.toldLives == ["a", "c"])
-        #expect(told.toldConnection("a")?.members.map(\.seats) == [[], Array(seats.prefix(3)), []])
+        #expect(told.toldConnection("a")?.members.map(\.seats) == [nil, Array(seats.prefix(3)), nil])
         #expect(told.toldEvents("a") == [])
         #expect(rig.tell(.seatsChanged(live: "b", seats: seats)) == [], "nothing new")
         let joined = rig.tell(.seatsChanged(live: "c", seats: self.seats("c", occupied: 1)))
-        #expect(joined.toldConnection("b")?.members.map(\.seats.count) == [0, 0, 1])
+        #expect(joined.toldConnection("b")?.members.map(\.seats?.count) == [nil, nil, 1])
+        let left = rig.tell(.seatsChanged(live: "c", seats: self.seats("c", occupied: 0)))
+        #expect(left.toldConnection("a")?.members.map(\.seats?.count) == [nil, 3, 0], "nobody sits there any more")
         _ = rig.exit("b")
-        #expect(rig.live("b")?.seats == [])
+        #expect(rig.live("b")?.seats == nil)
         #expect(rig.tell(.seatsChanged(live: "b", seats: seats)) == [], "nobody looks on any more")
         #expect(rig.tell(.seatsChanged(live: "nobody", seats: seats)) == [])
     }
@@ -162,7 +164,7 @@ struct ConnectionRuleTests {
         let many = (0..<60).map { index in
             Seat(index: index, occupant: SeatUser(user: info("g"), role: .generalUser, live: "a"))
         }
-        #expect(rig.tell(.seatsChanged(live: "a", seats: many)).toldConnection("b")?.members[0].seats.count == 50)
+        #expect(rig.tell(.seatsChanged(live: "a", seats: many)).toldConnection("b")?.members[0].seats?.count == 50)
         var voice = ConnectionRig([])
         for live: LiveID in ["u", "v"] {
             _ = voice.tell(.opened(live: live, owner: ConnectionRig.host(live), isVoice: true))

@@ -147,17 +147,17 @@ struct LayoutTests {
 
     // MARK: - Co-hosts
 
-    private static func member(_ live: LiveID, _ occupied: [Int] = [], voice: Bool = false) -> ConnectionMember {
-        let people = occupied.map { index in
+    private static func member(_ live: LiveID, _ occupied: [Int]? = nil, voice: Bool = false) -> ConnectionMember {
+        let people = (occupied ?? []).map { index in
             Seat(
                 index: index,
                 occupant: SeatUser(user: info(UserID("\(live)\(index)")), role: .generalUser, live: live))
         }
-        let empty = (0..<6).filter { !occupied.contains($0) }.map { Seat(index: $0) }
+        let empty = (0..<6).filter { occupied?.contains($0) != true }.map { Seat(index: $0) }
         let seats = voice ? (people + empty).sorted { $0.index < $1.index } : people
         return ConnectionMember(
             live: live, host: info(UserID("host-\(live)")), joinedAt: Timestamp(milliseconds: 0),
-            seats: live == "room" ? [] : seats)
+            seats: live == "room" || occupied == nil && !voice ? nil : seats)
     }
 
     @Test func `a connection's template lays out all lives, its own first, hosts before guests`() {
@@ -169,6 +169,10 @@ struct LayoutTests {
         #expect(layout.regions.map(\.userID.text) == ["u0", "duet0", "host-trio", "u5", "duet2"])
         #expect(layout.regions.map(\.live.text) == ["room", "duet", "trio", "room", "duet"])
         #expect(layout.regions.map(\.seatIndex) == [0, 0, 0, 5, 2])
+        let empty = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet", [])], templateID: 600)
+        #expect(
+            Self.layout(800, occupied: [0], connection: empty).regions.map(\.userID.text) == ["u0"],
+            "where nobody sits, nobody is shown")
         #expect(Self.layout(800, occupied: [0, 5]).canvas.templateID == 800, "its own template is back afterwards")
     }
 
@@ -230,7 +234,7 @@ struct LayoutTests {
             let view = ConnectionView(id: "c-1", members: members.shuffled(using: &random), templateID: template)
             let layout = Self.layout(600, occupied: [0, 3], connection: view)
             #expect(Self.faults(of: layout) == [], "\(lives) lives")
-            let count = members.reduce(2) { $0 + $1.seats.count }
+            let count = members.reduce(2) { $0 + ($1.seats ?? []).count }
             #expect(layout.regions.count == count)
             #expect(Set(layout.regions.map { "\($0.live)/\($0.userID)" }).count == count)
         }

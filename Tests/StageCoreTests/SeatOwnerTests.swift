@@ -27,6 +27,13 @@ struct SeatOwnerTests {
         #expect(rig.seated == [nil, nil, nil, nil])
     }
 
+    @Test func `an owner that is kept sits nowhere but on seat 0`() {
+        var rig = SeatRig(SeatRig.live(mode: .free, keepsOwner: true))
+        #expect(rig.call("olga") { .leave(caller: $0) }.result == .done)
+        #expect(rig.call("olga") { .take(seatIndex: 2, caller: $0) }.code == 100006)
+        #expect(rig.call("olga") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 0))
+    }
+
     @Test func `in a live that waits for its owner seat 0 stays empty until the owner enters`() {
         var live = SeatRig.live(keepsOwner: true)
         live.status = .scheduled
@@ -48,9 +55,15 @@ struct SeatOwnerTests {
         #expect(
             taken.tell(.infoChanged(info: SeatRig.live(mode: .free, keepsOwner: true)))
                 == taken.published([
-                    .userMoved(user: info("gina"), from: 0, to: 1), .seatTaken(index: 0, user: info("olga")),
+                    .seatTaken(index: 0, user: info("olga")), .userMoved(user: info("gina"), from: 0, to: 1),
                 ]))
         #expect(taken.seated == ["olga", "gina", nil, nil])
+        var freed = SeatRig(SeatRig.live(seats: 3, mode: .free))
+        for (user, index) in [("gina", 0), ("gus", 1), ("olga", 2)] as [(UserID, Int)] {
+            _ = freed.call(user) { .take(seatIndex: index, caller: $0) }
+        }
+        _ = freed.tell(.infoChanged(info: SeatRig.live(seats: 3, mode: .free, keepsOwner: true)))
+        #expect(freed.seated == ["olga", "gus", "gina"], "the seat that the owner left is free")
         var full = SeatRig(SeatRig.live(seats: 1, mode: .free))
         _ = full.call("gina") { .take(seatIndex: 0, caller: $0) }
         let put = full.tell(.infoChanged(info: SeatRig.live(seats: 1, mode: .free, keepsOwner: true)))

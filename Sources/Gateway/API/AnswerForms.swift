@@ -144,7 +144,7 @@ enum AnswerForms {
             "ConnectionMember",
             .object([
                 .needed("live", .string), .needed("host", .named("UserInfo")), .needed("joinedAt", Self.time),
-                .needed("seats", Self.list(.named("Seat"))),
+                .optional("seats", Self.list(.named("Seat"))),
             ])
         ),
         (
