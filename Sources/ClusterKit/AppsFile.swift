@@ -40,9 +40,6 @@ package enum AppsFile {
         try RunDirectory.write(data, to: path, mode: 0o600)
     }
 
-    /// What to do when both ways of giving the apps are taken.
-    package static let twice = "leave out either --apps or --apps-json (LIVEPLAZA_APPS, LIVEPLAZA_APPS_JSON)"
-
     /// Where the apps' keys are read from.
     package enum Source: Hashable, Sendable {
         /// A file of this form.
@@ -55,7 +52,7 @@ package enum AppsFile {
         /// - Throws: `badOption` when the environment names both ways, for no service would start.
         init(environment: [String: String], else path: String) throws(ClusterError) {
             let json = environment["LIVEPLAZA_APPS_JSON"] ?? ""
-            if !json.isEmpty, !(environment["LIVEPLAZA_APPS"] ?? "").isEmpty { throw .badOption(AppsFile.twice) }
+            if !json.isEmpty, !(environment["LIVEPLAZA_APPS"] ?? "").isEmpty { throw .badOption(AppsDocument.twice) }
             self = json.isEmpty ? .file(path) : .json(json)
         }
 

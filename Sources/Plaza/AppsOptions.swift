@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
+import PlazaWire
 import Settings
 
 /// The options by which a subcommand names an app and where its keys are.
@@ -17,7 +18,7 @@ struct AppsOptions: Sendable {
         self.json = reader.optionalString(
             "apps-json", placeholder: "JSON", isSecret: true, help: "the same, given directly instead of a file")
         if self.file != nil, self.json != nil {
-            reader.refuse("apps-json", value: nil, remedy: AppsFile.twice)
+            reader.refuse("apps-json", value: nil, remedy: AppsDocument.twice)
         }
     }
 

@@ -14,6 +14,9 @@ package struct AppsDocument: Decodable, Sendable {
     /// The apps by their names.
     package var apps: [String: App]
 
+    /// What to do when the apps are given in both ways; a variable counts as its option does.
+    package static let twice = "leave out either --apps or --apps-json (LIVEPLAZA_APPS, LIVEPLAZA_APPS_JSON)"
+
     /// Reads the file; nothing at all is a file without apps.
     ///
     /// - Throws: `WireError` with the path of the first field that is wrong.

@@ -58,7 +58,7 @@ package struct ServiceSettings: Sendable {
         self.apps = []
         var hasAppsFault = false
         if path != nil, inline != nil {
-            reader.refuse("apps-json", value: nil, remedy: Self.appsTwice)
+            reader.refuse("apps-json", value: nil, remedy: AppsDocument.twice)
             hasAppsFault = true
         }
         self.appsOption = inline == nil ? "apps" : "apps-json"
@@ -100,9 +100,6 @@ package struct ServiceSettings: Sendable {
             if level <= .error { log.warning("kafka client", line) } else { log.debug("kafka client", line) }
         }
     }
-
-    /// What to do when the apps are given in both ways; a variable counts as its option does.
-    private static let appsTwice = "leave out either --apps or --apps-json (LIVEPLAZA_APPS, LIVEPLAZA_APPS_JSON)"
 
     private static func file(of apps: [UInt8]) -> [AppID: AppsDocument.App] {
         let file = (try? AppsDocument(json: apps))?.apps ?? [:]

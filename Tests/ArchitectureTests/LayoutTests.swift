@@ -60,10 +60,11 @@ import Testing
     }
 
     @Test func `children are started by one target alone, for Foundation's way may crash`() {
-        for file in SourceTree.sources + SourceTree.tests where file.target != "ChildProcess" {
+        let own = "Tests/ArchitectureTests/LayoutTests.swift"
+        for file in SourceTree.sources + SourceTree.tests where file.target != "ChildProcess" && file.path != own {
             for (number, text) in file.code {
                 for word in [" Process(", "posix_spawn", "popen("] {
-                    #expect(file.path.hasSuffix("LayoutTests.swift") || !text.contains(word), "\(file.path):\(number)")
+                    #expect(!text.contains(word), "\(file.path):\(number)")
                 }
             }
         }
