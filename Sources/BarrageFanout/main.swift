@@ -11,7 +11,9 @@ exit(
         build: { host, _ in
             let machine = BarrageMachine(policies: host.settings.policies)
             let apps = host.appTable()
-            let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, apps: apps) {
+            let spec = MachineSpec(
+                name: AppendedFeed.group, inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed, apps: apps
+            ) {
                 let meter = LedgerMeter($0.metrics)
                 return MachineProcessor(
                     machine, $0, observe: { meter.count($0, $1) }, refresh: { $0.take(apps.snapshot) })

@@ -30,7 +30,7 @@ final class FeedReader: FeedSource {
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
         self.log = gateway.log
-        self.loop = ReadLoop(kafka, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
+        self.loop = ReadLoop(kafka, asking: AppendedFeed.group, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
         self.recent = RecentOffset(span: gateway.settings.ring, mode: mode)
     }
 
@@ -66,7 +66,11 @@ final class FeedReader: FeedSource {
     private func read(_ consumer: KafkaConsumer) throws(KafkaError) {
         // The client knows the topic before the first viewer comes, who would wait half a second otherwise.
         _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeoutMilliseconds: 10_000)
-        var reading: Set<Int> = []
+        if self.recent.mode == .full {
+            // The group's coordinator too.
+            _ = try AppendedFeed.batches(of: 0, from: 0, asking: consumer)
+        }
+        var reading: [Int: AppendedBatches] = [:]
         var loading: Set<Int> = []
         var records: [IncomingRecord] = []
         var tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
@@ -76,9 +80,10 @@ final class FeedReader: FeedSource {
             let timeout = isSettled ? Int(max(1, (tickAt - now).count)) : 50
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(max: Self.batch, timeoutMilliseconds: timeout, into: &records)
-            self.take(records)
+            self.take(records, &reading)
             for (place, end) in outcome.ends where loading.remove(Int(place.partition)) != nil {
-                self.gateway.feeds.loaded(partition: Int(place.partition), end: end)
+                let settled = reading[Int(place.partition)]?.settled(upTo: end)
+                self.gateway.feeds.loaded(partition: Int(place.partition), end: settled ?? end)
             }
             if MonotonicClock.now >= tickAt {
                 tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
@@ -89,23 +94,32 @@ final class FeedReader: FeedSource {
 
     /// Begins and ends partitions as they are wanted.
     ///
+    /// - Parameters:
+    ///   - consumer: what reads.
+    ///   - reading: the partitions that are read, with what counts of them.
+    ///   - loading: those of which the end has not been reached yet.
     /// - Returns: false when something could not be done now.
-    private func settle(_ consumer: KafkaConsumer, _ reading: inout Set<Int>, _ loading: inout Set<Int>) -> Bool {
+    private func settle(
+        _ consumer: KafkaConsumer, _ reading: inout [Int: AppendedBatches], _ loading: inout Set<Int>
+    ) -> Bool {
         let (wanted, dropped) = self.shared.withLock { ($0.wanted, $0.dropped) }
-        if wanted == reading, dropped.isEmpty { return true }
+        if dropped.isEmpty, wanted.count == reading.count, wanted.allSatisfy({ reading[$0] != nil }) { return true }
         do throws(KafkaError) {
-            let gone = reading.intersection(dropped).sorted()
+            let gone = dropped.filter { reading[$0] != nil }.sorted()
             if !gone.isEmpty {
                 try consumer.incrementalUnassign(gone.map(Self.partition))
-                reading.subtract(gone)
+                for number in gone { reading[number] = nil }
                 loading.subtract(gone)
             }
             self.shared.withLock { $0.dropped.subtract(dropped) }
-            for number in wanted.subtracting(reading).sorted() {
+            for number in wanted.subtracting(reading.keys).sorted() {
                 let partition = Self.partition(number)
                 let offset = try self.recent.find(consumer, partition)
+                let batches =
+                    self.recent.mode == .full
+                    ? try AppendedFeed.batches(of: Int32(number), from: offset, asking: consumer) : AppendedBatches()
                 try consumer.incrementalAssign([partition: offset])
-                reading.insert(number)
+                reading[number] = batches
                 loading.insert(number)
             }
             return true
@@ -116,18 +130,23 @@ final class FeedReader: FeedSource {
     }
 
     /// Hands records over, by partition; their JSON is not read.
-    private func take(_ records: [IncomingRecord]) {
+    private func take(_ records: [IncomingRecord], _ reading: inout [Int: AppendedBatches]) {
         if records.isEmpty { return }
         let now = MonotonicClock.now
-        var batches: [Int: (records: [FeedRecord], end: Int64)] = [:]
+        var counting: [IncomingRecord] = []
+        var ends: [Int: Int64] = [:]
         for record in records {
             let partition = Int(record.partition)
-            batches[partition, default: ([], 0)].end = record.offset + 1
-            guard self.recent.isRecent(record), let item = FeedRecord(record, at: now) else { continue }
-            batches[partition]?.records.append(item)
+            reading[partition]?.take(record, counting: &counting)
+            ends[partition] = reading[partition]?.settled(upTo: record.offset + 1)
         }
-        for (partition, batch) in batches {
-            self.gateway.feeds.received(batch.records, partition: partition, end: batch.end)
+        var batches: [Int: [FeedRecord]] = [:]
+        for record in counting {
+            guard self.recent.isRecent(record), let item = FeedRecord(record, at: now) else { continue }
+            batches[Int(record.partition), default: []].append(item)
+        }
+        for (partition, end) in ends {
+            self.gateway.feeds.received(batches[partition] ?? [], partition: partition, end: end)
         }
     }
 

@@ -18,11 +18,18 @@ final class ReplayReader: ReplaySource {
     private let queue = Locked(ReplayQueue())
     private let held = ReplayStock.Sum()
     private let records: Counter
+    private let mode: KafkaMode
 
     private static let batch = 2000
     /// How long a poll waits at most while somebody waits.
     private static let busyMilliseconds = 20
     private static let idleMilliseconds = 500
+
+    /// A pass, and what counts of the records that it reads.
+    private struct Pass {
+        var sweep: ReplaySweep
+        var appended = AppendedBatches()
+    }
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode, registry: MetricsRegistry) {
         self.gateway = gateway
@@ -31,7 +38,8 @@ final class ReplayReader: ReplaySource {
         // A pass ends soon; what is fetched beyond its end is fetched in vain.
         settings.overrides["queued.max.messages.kbytes"] = "4096"
         settings.overrides["queued.min.messages"] = "5000"
-        self.loop = ReadLoop(settings, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
+        self.mode = mode
+        self.loop = ReadLoop(settings, asking: AppendedFeed.group, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
         self.records = registry.counter(
             "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
         registry.observe("gateway_replay_waiting", help: "Questions that wait for the reader of the past.") {
@@ -57,13 +65,13 @@ final class ReplayReader: ReplaySource {
     /// Reads until `stop`.
     func run() {
         self.loop.run { (consumer) throws(KafkaError) in
-            var passes: [Int: ReplaySweep] = [:]
+            var passes: [Int: Pass] = [:]
             do throws(KafkaError) {
                 try self.read(consumer, &passes)
             } catch {
                 // Another consumer begins them anew, if there is time.
                 for (partition, pass) in passes {
-                    self.queue.withLock { $0.putBack(pass.unanswered, partition: partition) }
+                    self.queue.withLock { $0.putBack(pass.sweep.unanswered, partition: partition) }
                 }
                 throw error
             }
@@ -72,7 +80,7 @@ final class ReplayReader: ReplaySource {
         }
     }
 
-    private func read(_ consumer: KafkaConsumer, _ passes: inout [Int: ReplaySweep]) throws(KafkaError) {
+    private func read(_ consumer: KafkaConsumer, _ passes: inout [Int: Pass]) throws(KafkaError) {
         _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeoutMilliseconds: 10_000)
         var records: [IncomingRecord] = []
         while self.loop.turns() {
@@ -85,43 +93,59 @@ final class ReplayReader: ReplaySource {
             self.records.add(records.count)
             let now = MonotonicClock.now
             for record in records { Self.take(record, &passes, at: now) }
-            for (place, end) in outcome.ends { passes[Int(place.partition)]?.reachedEnd(at: end) }
+            for (place, end) in outcome.ends {
+                guard let pass = passes[Int(place.partition)] else { continue }
+                passes[Int(place.partition)]?.sweep.reachedEnd(at: pass.appended.settled(upTo: end))
+            }
             try self.conclude(consumer, &passes, at: now)
         }
     }
 
     /// Begins passes, as long as few enough run and not too much of what was read waits to be sent.
-    private func begin(_ consumer: KafkaConsumer, _ passes: inout [Int: ReplaySweep]) throws(KafkaError) {
+    private func begin(_ consumer: KafkaConsumer, _ passes: inout [Int: Pass]) throws(KafkaError) {
         while passes.count < ReplayLimits.partitions, self.held.count < ReplayLimits.bytes {
             let busy = Set(passes.keys)
-            guard var pass = self.queue.withLock({ $0.next(besides: busy) }) else { return }
+            guard var sweep = self.queue.withLock({ $0.next(besides: busy) }) else { return }
             // From here on the questions are kept, whatever fails.
-            passes[pass.partition] = pass
-            let place = Self.place(pass.partition)
-            if pass.isSearch {
-                pass.begins(at: try consumer.watermarks(of: place, timeoutMilliseconds: 1000).low)
-                passes[pass.partition] = pass
+            passes[sweep.partition] = Pass(sweep: sweep)
+            let place = Self.place(sweep.partition)
+            if sweep.isSearch {
+                sweep.begins(at: try consumer.watermarks(of: place, timeoutMilliseconds: 1000).low)
+                passes[sweep.partition]?.sweep = sweep
             }
-            if !pass.isOver { try consumer.incrementalAssign([place: pass.bounds.lowerBound]) }
+            if sweep.isOver { continue }
+            let start = sweep.bounds.lowerBound
+            if self.mode == .full {
+                passes[sweep.partition]?.appended = try AppendedFeed.batches(
+                    of: place.partition, from: start, asking: consumer)
+            }
+            try consumer.incrementalAssign([place: start])
         }
     }
 
-    private static func take(_ record: IncomingRecord, _ passes: inout [Int: ReplaySweep], at now: Timestamp) {
+    private static func take(_ record: IncomingRecord, _ passes: inout [Int: Pass], at now: Timestamp) {
         let partition = Int(record.partition)
-        guard passes[partition]?.isOver == false else { return }
-        let key = record.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
-        let isWanted = key.map { passes[partition]?.wants($0) ?? false } ?? false
-        passes[partition]?.take(isWanted ? FeedRecord(record, at: now) : nil, at: record.offset)
+        guard passes[partition]?.sweep.isOver == false else { return }
+        var counting: [IncomingRecord] = []
+        passes[partition]?.appended.take(record, counting: &counting)
+        for record in counting {
+            let key = record.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
+            let isWanted = key.map { passes[partition]?.sweep.wants($0) ?? false } ?? false
+            passes[partition]?.sweep.take(isWanted ? FeedRecord(record, at: now) : nil, at: record.offset)
+        }
+        // What counts not is passed too, once nothing before it waits.
+        let settled = passes[partition]?.appended.settled(upTo: record.offset + 1) ?? 0
+        if settled > record.offset { passes[partition]?.sweep.take(nil, at: record.offset) }
     }
 
     /// Ends passes that are over, and tells everybody what came of them.
     private func conclude(
-        _ consumer: KafkaConsumer, _ passes: inout [Int: ReplaySweep], at now: Timestamp
+        _ consumer: KafkaConsumer, _ passes: inout [Int: Pass], at now: Timestamp
     ) throws(KafkaError) {
         var late = self.queue.withLock { $0.expired(at: now) }
         for partition in passes.keys.sorted() {
-            late += passes[partition]?.expire(at: now) ?? []
-            guard let pass = passes[partition], pass.isOver else { continue }
+            late += passes[partition]?.sweep.expire(at: now) ?? []
+            guard let pass = passes[partition]?.sweep, pass.isOver else { continue }
             passes[partition] = nil
             let end = pass.finish()
             for group in end.groups {

@@ -5,9 +5,10 @@ package import PlazaWire
 
 /// What one batch writes: effects, rows, and the offsets of the partitions that it touched.
 struct BatchOutput {
+    /// What effects write, and of which inbox partition's inputs they are.
     struct Item {
-        var record: TopicRecord
-        var trace: [UInt8]?
+        var record: OutgoingRecord
+        var from: Int32
     }
     var items: [Item] = []
     /// Rows by inbox partition.
@@ -33,7 +34,7 @@ protocol BatchWriter: AnyObject {
 
 extension BatchOutput {
     /// The records of the batch as they are sent.
-    func records(state: PlazaTopic, partitions: Int) -> [OutgoingRecord] {
+    func records(state: PlazaTopic) -> [OutgoingRecord] {
         var records: [OutgoingRecord] = []
         records.reserveCapacity(self.items.count + self.rows.count)
         for row in self.rows {
@@ -42,7 +43,7 @@ extension BatchOutput {
                     topic: state.rawValue, partition: row.partition, key: Array(row.key.utf8), value: row.row,
                     headers: []))
         }
-        for item in self.items { records.append(item.record.outgoing(partitions: partitions, trace: item.trace)) }
+        for item in self.items { records.append(item.record) }
         return records
     }
 }

@@ -29,6 +29,10 @@ package struct MachineSpec: Sendable {
     package let state: PlazaTopic
     /// The compacted public topics that the machine writes.
     package let facts: [PlazaTopic]
+    /// The public topic to which the machine appends batches that write nothing else, instead of in transactions.
+    ///
+    /// Its records fall into the partition with the inbox's number. Only in full mode.
+    package let appendsTo: PlazaTopic?
     /// The apps' settings that the machine needs before its first batch; a component of its own beside the shell.
     package let apps: AppTableFollower?
     /// Makes the processor of a partition, on the shell's thread.
@@ -36,13 +40,14 @@ package struct MachineSpec: Sendable {
 
     package init(
         name: String, inbox: PlazaTopic, state: PlazaTopic, facts: [PlazaTopic] = [],
-        apps: AppTableFollower? = nil,
+        appendsTo: PlazaTopic? = nil, apps: AppTableFollower? = nil,
         makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor
     ) {
         self.name = name
         self.inbox = inbox
         self.state = state
         self.facts = facts
+        self.appendsTo = appendsTo
         self.apps = apps
         self.makeProcessor = makeProcessor
     }

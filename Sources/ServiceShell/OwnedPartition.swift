@@ -10,12 +10,14 @@ internal import PlazaModel
 final class OwnedPartition {
     let place: TopicPartition
     let processor: any PartitionProcessor
-    /// The rows that ride in the offset's metadata.
+    /// The rows that ride beside the state topic.
     private(set) var tail: RowTail
+    /// How its batches are appended; nil where each is a transaction.
+    private(set) var appending: Appending?
     var ticks = TickPlan()
     /// The next offset to read, once the batch in hand is committed.
     var position: Int64
-    /// What stands in the group: the rows here belong to exactly this offset.
+    /// What is durable: the rows here belong to exactly this offset.
     var committed: OffsetAndMetadata
     /// The tick with which it was taken; `take` is called before the first input.
     var generation: Int64
@@ -24,17 +26,36 @@ final class OwnedPartition {
 
     /// A partition as its last owner left it; the state topic's rows are still to be restored.
     ///
+    /// - Parameters:
+    ///   - place: the inbox partition.
+    ///   - processor: what decides.
+    ///   - committed: what stands in the group.
+    ///   - carrier: what its rows ride in.
     /// - Throws: when the committed metadata carries rows that cannot be read.
     init(
-        _ place: TopicPartition, _ processor: any PartitionProcessor, committed: OffsetAndMetadata
+        _ place: TopicPartition, _ processor: any PartitionProcessor, committed: OffsetAndMetadata,
+        carrier: RowTail.Carrier
     ) throws(InflationError) {
-        self.tail = try RowTail(metadata: committed.metadata)
+        let isAppended = AppendClaims(metadata: committed.metadata) != nil
+        self.tail = try RowTail(metadata: isAppended ? "" : committed.metadata, carrier: carrier)
         self.place = place
         self.processor = processor
         self.position = committed.offset
         self.committed = committed
         self.generation = 0
     }
+
+    /// Between two transactions batches are appended.
+    struct Appending {
+        var claims: AppendClaims
+        /// When the last transaction was; nil before the first, which proves that the claim was in time.
+        var checkpointAt: Int64?
+        /// Whether something was committed since then.
+        var isAhead = false
+    }
+
+    /// How often a partition to which something was appended has a transaction: what a restore reads at most.
+    private static let checkpointMilliseconds: Int64 = 2000
 
     /// Decides the records of a batch, in order.
     func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) {
@@ -57,14 +78,56 @@ final class OwnedPartition {
     }
 
     /// Where the rows go that the last `process` changed.
-    func planRows() -> RowTail.Plan {
-        self.tail.plan(self.processor.changes, metadata: self.processor.offsetMetadata)
+    ///
+    /// - Parameter mustWrite: the rows may not ride.
+    /// - Returns: the plan, until the next.
+    func planRows(mustWrite: Bool = false) -> RowTail.Plan {
+        self.tail.plan(self.processor.changes, metadata: self.processor.offsetMetadata, mustWrite: mustWrite)
     }
 
     func batchCommitted(_ offset: OffsetAndMetadata) {
         self.committed = offset
         self.tail.committed()
         self.processor.committed()
+    }
+
+    // MARK: Appending
+
+    /// Goes on from what the last owner appended since its last transaction.
+    ///
+    /// - Parameters:
+    ///   - claims: those of before, with this owner's.
+    ///   - ends: what the batches committed that count, in order.
+    /// - Throws: when their rows cannot be read.
+    func claimed(_ claims: AppendClaims, after ends: [AppendMark.End]) throws(InflationError) {
+        self.appending = Appending(claims: claims)
+        guard let last = ends.last else { return }
+        self.tail = try RowTail(appended: ends.flatMap(\.rows))
+        self.committed = OffsetAndMetadata(offset: last.next, metadata: last.metadata)
+        self.position = last.next
+    }
+
+    /// Whether a batch may be appended: the last transaction is not long ago.
+    func mayAppend(at now: Int64) -> Bool {
+        guard let since = self.appending?.checkpointAt else { return false }
+        return now - since < Self.checkpointMilliseconds
+    }
+
+    /// Whether a transaction must follow although nothing else comes.
+    func isCheckpointDue(at now: Int64) -> Bool { self.appending?.isAhead == true && !self.mayAppend(at: now) }
+
+    /// A batch is durable; `last` is where it ends in the partition, if it wrote something there.
+    func batchAppended(_ offset: OffsetAndMetadata, last: Int64?) {
+        self.batchCommitted(offset)
+        if let last { self.appending?.claims.start = last + 1 }
+        self.appending?.isAhead = true
+    }
+
+    /// A transaction with all rows is durable.
+    func checkpointed(_ offset: OffsetAndMetadata, at now: Int64) {
+        self.batchCommitted(offset)
+        self.appending?.checkpointAt = now
+        self.appending?.isAhead = false
     }
 
     func batchRolledBack() {

@@ -12,7 +12,6 @@ final class PlainWriter: BatchWriter {
     private let producer: KafkaProducer
     private let failures = Locked<KafkaError?>(nil)
     private let state: PlazaTopic
-    private let partitions: Int
     private var mirrors: [TopicPartition: Mirror] = [:]
 
     /// The last value of each key of a compacted partition, and the bytes written since all were.
@@ -21,20 +20,19 @@ final class PlainWriter: BatchWriter {
         var bytes = 0
     }
 
-    init(_ settings: KafkaSettings, state: PlazaTopic, partitions: Int) throws(KafkaError) {
+    init(_ settings: KafkaSettings, state: PlazaTopic) throws(KafkaError) {
         let failures = self.failures
         self.producer = try KafkaProducer(settings) { delivery in
             if let error = delivery.error { failures.withLock { $0 = error } }
         }
         self.state = state
-        self.partitions = partitions
     }
 
     func prepare() {}
 
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
         self.failures.withLock { $0 = nil }
-        for record in batch.records(state: self.state, partitions: self.partitions) {
+        for record in batch.records(state: self.state) {
             try self.producer.send(record)
             self.mirror(record)
         }

@@ -4,8 +4,7 @@ internal import FoundationEssentials
 
 /// The rows of a partition that changed since they were last written to the state topic.
 ///
-/// They ride in the metadata of the partition's offset, compressed, until they fill it; then all of them are written, and
-/// the tail begins anew.
+/// They ride elsewhere, compressed, until there are too many; then all of them are written, and the tail begins anew.
 ///
 /// A transaction costs a request and a marker for each partition that it writes, and the rows are half of those: most
 /// batches need none of them this way, and a row that changes forty times a second is written once or twice.
@@ -13,55 +12,84 @@ struct RowTail {
     /// A row that changed; nil: it is gone.
     typealias Change = (key: String, row: [UInt8]?)
 
+    /// What the rows ride in.
+    enum Carrier {
+        /// The metadata of the partition's offset: all of them in each batch's.
+        case offset
+        /// The records that batches append: in each what it changed.
+        case appended
+    }
+
     /// What becomes of a batch's rows.
     enum Plan {
-        /// They ride in the offset's metadata, which is this.
-        case carried(metadata: String)
+        /// They ride: the offset's metadata is this, and an appended batch has these bytes.
+        case carried(metadata: String, added: [UInt8])
         /// They are written to the state topic, with all that rode before; the offset's metadata is this.
         case written(rows: [Change], metadata: String)
 
         var metadata: String {
             switch self {
-            case .carried(let metadata), .written(_, let metadata): metadata
+            case .carried(let metadata, _), .written(_, let metadata): metadata
             }
         }
     }
 
     /// A broker's default for an offset's metadata, in bytes.
     static let metadataLimit = 4096
+    /// What may be appended until the rows are written, in bytes before compression: what a restore goes through.
+    private static let appendedLimit = 8 << 20
     /// A batch that changes more than this is written at once: it would not fit.
     private static let batchLimit = 32 * 1024
     /// Far above what `metadataLimit` bytes hold of rows; guards against metadata that is not ours.
-    private static let inflatedLimit = 4 << 20
+    private static let inflatedLimit = 16 << 20
 
+    private let carrier: Carrier
     /// The rows that are not in the state topic as they are here, by key.
     private var pending: [String: [UInt8]?] = [:]
-    /// What rides already, compressed.
+    /// What rides already in the offset's metadata, compressed.
     private var carried: [UInt8] = []
+    /// How many bytes were appended, before compression.
+    private var appendedCount = 0
     /// Continues `carried`; nil after a batch that was taken back, for a stream cannot be: the next batch is written.
     private var stream: DeflateStream?
     /// What the batch in hand makes of the tail, once it is committed.
     private var next: Next?
 
     private enum Next {
-        case carried(changes: [Change], bytes: [UInt8])
+        case carried(changes: [Change], size: Int, added: [UInt8])
         case written
     }
 
     /// The tail of a partition of which nothing was ever written.
-    init() { self.stream = DeflateStream() }
+    init(carrier: Carrier = .offset) {
+        self.carrier = carrier
+        self.stream = DeflateStream()
+    }
 
     /// The tail that the metadata of a committed offset carries.
     ///
     /// - Throws: when the metadata is not what a tail wrote: nothing may be guessed about the rows then.
-    init(metadata: String) throws(InflationError) {
-        self.init()
+    init(metadata: String, carrier: Carrier = .offset) throws(InflationError) {
+        self.init(carrier: carrier)
         guard let text = Self.lines(of: metadata).tail else { return }
         guard let data = Data(base64Encoded: text) else { throw .corrupt }
-        for change in try Self.changes(in: try Inflation.inflate(Array(data), limit: Self.inflatedLimit)) {
+        try self.take(Array(data))
+    }
+
+    /// The tail that batches carry which were appended since the rows were last written.
+    ///
+    /// - Parameter appended: what the batches added, in order.
+    /// - Throws: when that is not what a tail made.
+    init(appended: [UInt8]) throws(InflationError) {
+        self.init(carrier: .appended)
+        if appended.isEmpty { self.stream = nil } else { try self.take(appended) }
+    }
+
+    private mutating func take(_ stream: [UInt8]) throws(InflationError) {
+        for change in try Self.changes(in: try Inflation.inflate(stream, limit: Self.inflatedLimit)) {
             self.pending[change.key] = .some(change.row)
         }
-        // Its stream is the last owner's: the next batch is written.
+        // The stream is the last owner's: the next batch is written.
         self.stream = nil
     }
 
@@ -76,18 +104,10 @@ struct RowTail {
     /// - Parameters:
     ///   - changes: the rows that the batch changed.
     ///   - metadata: what the processor wants committed beside the offset: one line.
+    ///   - mustWrite: the rows may not ride.
     /// - Returns: what the batch's commit holds of rows; void after the next `plan`.
-    mutating func plan(_ changes: [Change], metadata: String) -> Plan {
-        var bytes: [UInt8] = []
-        for change in changes { Self.append(change, to: &bytes) }
-        if let stream = self.stream, bytes.count <= Self.batchLimit {
-            let carried = bytes.isEmpty ? self.carried : self.carried + stream.append(bytes)
-            let text = carried.isEmpty ? metadata : metadata + "\n" + Data(carried).base64EncodedString()
-            if text.utf8.count <= Self.metadataLimit {
-                self.next = .carried(changes: changes, bytes: carried)
-                return .carried(metadata: text)
-            }
-        }
+    mutating func plan(_ changes: [Change], metadata: String, mustWrite: Bool = false) -> Plan {
+        if !mustWrite, let plan = self.carry(changes, metadata: metadata) { return plan }
         self.stream = DeflateStream()
         self.next = .written
         var rows = self.pending
@@ -95,15 +115,35 @@ struct RowTail {
         return .written(rows: Self.sorted(rows), metadata: metadata)
     }
 
+    /// The plan by which the rows ride, if there is room for them.
+    private mutating func carry(_ changes: [Change], metadata: String) -> Plan? {
+        var bytes: [UInt8] = []
+        for change in changes { Self.append(change, to: &bytes) }
+        guard let stream = self.stream, bytes.count <= Self.batchLimit else { return nil }
+        let added = bytes.isEmpty ? [] : stream.append(bytes)
+        var metadata = metadata
+        switch self.carrier {
+        case .offset:
+            let carried = self.carried + added
+            if !carried.isEmpty { metadata += "\n" + Data(carried).base64EncodedString() }
+            guard metadata.utf8.count <= Self.metadataLimit else { return nil }
+        case .appended:
+            guard self.appendedCount + bytes.count <= Self.appendedLimit else { return nil }
+        }
+        self.next = .carried(changes: changes, size: bytes.count, added: added)
+        return .carried(metadata: metadata, added: added)
+    }
+
     /// The batch is durable.
     mutating func committed() {
         switch self.next {
-        case .carried(let changes, let bytes):
+        case .carried(let changes, let size, let added):
             for change in changes { self.pending[change.key] = .some(change.row) }
-            self.carried = bytes
+            if self.carrier == .offset { self.carried += added } else { self.appendedCount += size }
         case .written:
             self.pending.removeAll(keepingCapacity: true)
             self.carried.removeAll(keepingCapacity: true)
+            self.appendedCount = 0
         case nil: return
         }
         self.next = nil

@@ -13,9 +13,10 @@ final class SideProducer {
     /// The key of a tick; no app's name begins so.
     static let tickKey = Array("#tick".utf8)
     private static let tickValue = Array("{}".utf8)
+    /// The header of the tick with which an owner takes a partition.
+    private static let takeHeader = KafkaHeader(name: "take", text: "1")
 
     private let producer: KafkaProducer
-    private let partitions: Int
     private let lost: Counter
     private let drops: Counter
 
@@ -23,9 +24,8 @@ final class SideProducer {
     private static let tickToken: UInt64 = 1
 
     init(
-        _ settings: KafkaSettings, machine: String, partitions: Int, lost: Counter, meter: KafkaMeter
+        _ settings: KafkaSettings, machine: String, lost: Counter, meter: KafkaMeter
     ) throws(KafkaError) {
-        self.partitions = partitions
         self.lost = lost
         self.drops = meter.drops(of: machine)
         let failures = meter.failures(of: machine)
@@ -45,10 +45,10 @@ final class SideProducer {
     }
 
     /// Sends what a committed batch answers; what cannot be queued is asked for again by its gateway.
-    func send(_ replies: [BatchOutput.Item]) {
+    func send(_ replies: [OutgoingRecord]) {
         for reply in replies {
             do throws(KafkaError) {
-                try self.producer.send(reply.record.outgoing(partitions: self.partitions, trace: reply.trace))
+                try self.producer.send(reply)
             } catch {
                 self.lost.add()
                 if error.kind == .queueFull { self.drops.add() }
@@ -58,7 +58,14 @@ final class SideProducer {
 
     /// Writes a tick and waits for its offset: the owner's generation.
     func tickAndWait(_ inbox: PlazaTopic, _ partition: Int32) throws(KafkaError) -> Int64 {
-        try self.producer.sendAndWait(Self.tick(inbox, partition), timeoutMilliseconds: 5000)
+        var tick = Self.tick(inbox, partition)
+        tick.headers.append(Self.takeHeader)
+        return try self.producer.sendAndWait(tick, timeoutMilliseconds: 5000)
+    }
+
+    /// Whether a record is the tick with which an owner took the partition.
+    static func isTake(_ record: IncomingRecord) -> Bool {
+        record.key == Self.tickKey && record.header(Self.takeHeader.name) != nil
     }
 
     /// Writes a tick; one that is lost is followed by the next.

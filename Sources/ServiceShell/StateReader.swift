@@ -3,7 +3,7 @@ internal import Concurrency
 internal import KafkaClient
 internal import PlazaModel
 
-/// Reads compacted partitions from their beginning to their end, as it was when the reading began.
+/// Reads partitions from their beginning, or from an offset, to their end, as it was when the reading began.
 ///
 /// Two handles: the end is asked for without regard to transactions, the records are read committed. So the last owner's
 /// open transaction is waited for: the reading ends only once the reader stands at or behind that end, which it cannot
@@ -37,20 +37,22 @@ final class StateReader {
     ///
     /// - Parameters:
     ///   - partitions: those that are read, from their beginning to their end.
+    ///   - tails: further ones, each read from an offset on.
     ///   - deadline: on `MonotonicClock`; after it `timedOut` is thrown.
     ///   - record: gets each record, in order within its partition.
     /// - Throws: `timedOut` after the deadline, and what the client throws.
     func read(
-        _ partitions: [TopicPartition], deadline: Int64, record: (IncomingRecord) -> Void
+        _ partitions: [TopicPartition], tails: [TopicPartition: Int64] = [:], deadline: Int64,
+        record: (IncomingRecord) -> Void
     ) throws(KafkaError) {
         var waiting: [TopicPartition: Int64] = [:]
-        for place in partitions {
+        for place in partitions + tails.keys {
             let high = try self.ends.watermarks(of: place, timeoutMilliseconds: 2000).high
-            if high > 0 { waiting[place] = high }
+            if high > tails[place] ?? 0 { waiting[place] = high }
         }
         guard !waiting.isEmpty else { return }
         var starts: [TopicPartition: Int64] = [:]
-        for place in waiting.keys { starts[place] = LogicalOffset.beginning }
+        for place in waiting.keys { starts[place] = tails[place] ?? LogicalOffset.beginning }
         try self.reader.assign(starts)
         defer { try? self.reader.unassign() }
         var records: [IncomingRecord] = []

@@ -9,14 +9,12 @@ final class TransactionWriter: BatchWriter {
     private static let patience = 10_000
     private let producer: KafkaProducer
     private let state: PlazaTopic
-    private let partitions: Int
 
-    init(_ settings: KafkaSettings, transactionalID: String, state: PlazaTopic, partitions: Int) throws(KafkaError) {
+    init(_ settings: KafkaSettings, transactionalID: String, state: PlazaTopic) throws(KafkaError) {
         // Delivery reports are on: the commit's flush then wakes at once (4.5 ms a transaction instead of 14).
         self.producer = try KafkaProducer(
             settings, transactionalID: transactionalID, transactionTimeoutMilliseconds: 2000, onDelivery: { _ in })
         self.state = state
-        self.partitions = partitions
     }
 
     func prepare() throws(KafkaError) { try self.producer.initTransactions(timeoutMilliseconds: 2000) }
@@ -32,7 +30,7 @@ final class TransactionWriter: BatchWriter {
             try Self.retrying { () throws(KafkaError) in
                 try self.producer.sendOffsets(batch.offsets, group: group, timeoutMilliseconds: 2000)
             }
-            for record in batch.records(state: self.state, partitions: self.partitions) {
+            for record in batch.records(state: self.state) {
                 try self.producer.send(record)
             }
             try Self.retrying { () throws(KafkaError) in

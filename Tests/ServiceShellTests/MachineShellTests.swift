@@ -120,6 +120,56 @@ import Testing
         #expect(second.stop())
     }
 
+    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 what a former owner left unfinished or appends after a takeover counts for nobody`() throws {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("former", 1)[0]
+        let first = harness.start("one")
+        // The first batch of an owner is a transaction, those that follow are appended.
+        for count in 1...3 {
+            try harness.say("\(count)", in: live)
+            try harness.flush()
+            _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= count }
+        }
+        #expect(first.stop())
+        let epoch = try harness.lastEpoch(in: live)
+        try harness.append(number: 90, in: live, AppendMark(epoch: epoch))
+        let second = harness.start("two")
+        try harness.say("4", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
+        let later = try harness.lastEpoch(in: live)
+        #expect(later > epoch)
+        let end = AppendMark.End(next: 1_000_000, metadata: "9999999999999", rows: [])
+        try harness.append(number: 91, in: live, AppendMark(epoch: epoch, end: end))
+        try harness.say("5", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 5 }
+        #expect(second.stop())
+        let third = harness.start("three")
+        try harness.say("6", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
+        #expect(numbers[live] == [1, 2, 3, 4, 5, 6])
+        #expect(third.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a partition that is quiet again has a transaction, so that a restore need not read what was appended`() throws
+    {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("quiet", 1)[0]
+        let shell = harness.start("one")
+        for count in 1...3 {
+            try harness.say("\(count)", in: live)
+            try harness.flush()
+            _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= count }
+        }
+        let claims = try harness.claims(of: live) { $0.start > (try? harness.lastMark(in: live).offset) ?? .max }
+        #expect(claims.claims.last?.epoch == (try harness.lastEpoch(in: live)))
+        #expect(shell.stop())
+    }
+
     static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
         var last: Int64 = 0
         return numbers.filter { number in

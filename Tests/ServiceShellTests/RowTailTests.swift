@@ -29,11 +29,12 @@ struct RowTailTests {
     @Test func `a small change is carried and not written`() throws {
         var tail = RowTail()
         let plan = tail.plan([("a", self.row(1)), ("b", nil)], metadata: "1700")
-        guard case .carried(let metadata) = plan else {
+        guard case .carried(let metadata, let added) = plan else {
             Issue.record("written")
             return
         }
         #expect(RowTail.processorMetadata(in: metadata) == "1700")
+        #expect(!added.isEmpty)
         let rows = try RowTail(metadata: metadata).rows
         #expect(rows.map(\.key) == ["a", "b"])
         #expect(rows.map(\.row) == [self.row(1), nil])
@@ -112,5 +113,54 @@ struct RowTailTests {
     @Test func `metadata that no tail wrote is refused`() {
         #expect(throws: InflationError.corrupt) { try RowTail(metadata: "1\n!!") }
         #expect(throws: InflationError.corrupt) { try RowTail(metadata: "1\n/////w==") }
+    }
+
+    @Test func `I8 rows that were appended come back from the pieces of all batches, the newest of each`() throws {
+        var tail = RowTail(carrier: .appended)
+        var appended: [UInt8] = []
+        for round in 0..<200 {
+            let plan = tail.plan(
+                [("a", self.row(round)), ("b\(round % 7)", round % 3 == 0 ? nil : self.row(round))], metadata: "1")
+            guard case .carried(let metadata, let added) = plan else {
+                Issue.record("written")
+                return
+            }
+            #expect(metadata == "1")
+            appended += added
+            tail.committed()
+        }
+        let restored = try RowTail(appended: appended)
+        #expect(restored.rows.map(\.key) == tail.rows.map(\.key))
+        #expect(restored.rows.map(\.row) == tail.rows.map(\.row))
+        #expect(restored.rows.first?.row == self.row(199))
+        #expect(appended.count < 200 * 60)
+    }
+
+    @Test func `appended rows are written when they must be, after a batch that was taken back, and by a new owner`()
+        throws
+    {
+        var tail = RowTail(carrier: .appended)
+        guard case .carried(_, let added) = tail.plan([("a", self.row(1))], metadata: "1") else {
+            Issue.record("written")
+            return
+        }
+        tail.committed()
+        guard case .written(let rows, _) = tail.plan([("b", self.row(2))], metadata: "2", mustWrite: true) else {
+            Issue.record("carried")
+            return
+        }
+        #expect(rows.map(\.key) == ["a", "b"])
+        tail.rolledBack()
+        guard case .written(let again, _) = tail.plan([], metadata: "2") else {
+            Issue.record("carried")
+            return
+        }
+        #expect(again.map(\.key) == ["a"])
+        var next = try RowTail(appended: added)
+        guard case .written(let taken, _) = next.plan([], metadata: "2") else {
+            Issue.record("carried")
+            return
+        }
+        #expect(taken.map(\.row) == [self.row(1)])
     }
 }

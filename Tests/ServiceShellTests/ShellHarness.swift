@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
+import CoreKit
 import KafkaClient
 import Observability
 import PlazaModel
@@ -66,6 +67,48 @@ final class ShellHarness {
         return producer
     }
 
+    /// Appends an item to the live's feed as an owner of the mark's epoch would.
+    func append(number: Int64, in live: LiveKey, _ mark: AppendMark) throws {
+        let item = FeedItem(
+            key: live, position: FeedPosition(epoch: 1, number: number), at: Timestamp(milliseconds: 1),
+            content: .text(sender: UserInfo(userID: "tally"), text: "stale", extensionInfo: nil))
+        var record = TopicRecord(.feed(item)).outgoing(partitions: Self.partitions)
+        record.headers += mark.headers
+        _ = try self.producer.sendAndWait(record, timeoutMilliseconds: 5000)
+    }
+
+    /// The last record that was appended to the live's feed partition.
+    func lastMark(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
+        let reader = try StateReader(self.settings, fetchWaitMilliseconds: 20)
+        defer { reader.close() }
+        var last: (offset: Int64, epoch: Int64)?
+        try reader.read([self.place(of: live, .roomFeed)], deadline: MonotonicClock.milliseconds + 10_000) { record in
+            if let mark = AppendMark(record) { last = (record.offset, mark.epoch) }
+        }
+        return try #require(last)
+    }
+
+    func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastMark(in: live).epoch }
+
+    /// What the group's offset says of claims, once it is as wanted.
+    func claims(of live: LiveKey, until isEnough: (AppendClaims) -> Bool) throws -> AppendClaims {
+        let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
+        defer { group.close() }
+        let place = self.place(of: live, .barrageInbox)
+        let deadline = MonotonicClock.milliseconds + 20_000
+        while MonotonicClock.milliseconds < deadline {
+            let committed = (try? group.committed([place], timeoutMilliseconds: 1000))?[place] ?? nil
+            if let claims = committed.flatMap({ AppendClaims(metadata: $0.metadata) }), isEnough(claims) {
+                return claims
+            }
+        }
+        throw KafkaError(.timedOut, "The group's offset of \(place) did not come to what was wanted.")
+    }
+
+    private func place(of live: LiveKey, _ topic: PlazaTopic) -> TopicPartition {
+        TopicPartition(topic.rawValue, Int32(PlazaTopic.partition(of: live.text, among: Self.partitions)))
+    }
+
     func flush() throws { try self.producer.flush(timeoutMilliseconds: 10_000) }
 
     /// Reads the feed until `isEnough`; what is committed, in order, by live.
@@ -78,11 +121,16 @@ final class ShellHarness {
         }
         try reader.assign(starts)
         var numbers: [LiveKey: [Int64]] = [:]
+        var batches: [Int32: AppendedBatches] = [:]
         let deadline = MonotonicClock.milliseconds + 30_000
         while !isEnough(numbers), MonotonicClock.milliseconds < deadline {
             var records: [IncomingRecord] = []
             _ = try reader.poll(max: 1000, timeoutMilliseconds: 200, into: &records)
+            var counting: [IncomingRecord] = []
             for record in records {
+                batches[record.partition, default: AppendedBatches()].take(record, counting: &counting)
+            }
+            for record in counting {
                 guard let key = record.key.flatMap({ LiveKey(text: String(decoding: $0, as: UTF8.self)) }),
                     lives.contains(key), let headers = FeedHeaders({ record.header($0) })
                 else { continue }
@@ -100,7 +148,7 @@ final class RunningShell {
     private let thread: ShellThread
 
     init(_ harness: ShellHarness, _ instance: String) {
-        let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState) {
+        let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed) {
             MachineProcessor(TallyMachine(), $0)
         }
         let shell = MachineShell(
