@@ -75,18 +75,21 @@ package final class GatewayService: ServiceComponent {
 
     private func serve() throws {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaMeter(self.registry))
+        let gathered = GatheredWriter(writer, lost: { [gateway] in gateway.notDelivered(token: $0) })
         let filled = DispatchSemaphore(value: 0)
         self.gateway.onFilled { filled.signal() }
-        var readers = [
+        var threads = [
             ShellThread { self.tables.run() }, ShellThread { self.feeds.run() }, ShellThread { self.past.run() },
+            ShellThread { gathered.run() },
         ]
-        if let asker = self.asker { readers.append(ShellThread { asker.run() }) }
+        if let asker = self.asker { threads.append(ShellThread { asker.run() }) }
         defer {
             self.tables.stop()
             self.feeds.stop()
             self.past.stop()
             self.asker?.stop()
-            for reader in readers { _ = reader.join(seconds: 1) }
+            gathered.stop()
+            for thread in threads { _ = thread.join(seconds: 1) }
             writer.close(milliseconds: 200)
         }
         try writer.warmUp()
@@ -94,7 +97,7 @@ package final class GatewayService: ServiceComponent {
         while filled.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
             if self.state.withLock({ $0.isStopping }) { return }
         }
-        try self.gateway.start(sink: writer, source: self.feeds, past: self.past)
+        try self.gateway.start(sink: gathered, source: self.feeds, past: self.past)
         defer { self.gateway.stop() }
         let api = try WebServer(
             host: self.gateway.settings.host, port: self.gateway.settings.httpPort, limits: Self.limits,
