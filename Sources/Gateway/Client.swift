@@ -21,8 +21,8 @@ final class Client {
     var isDetached = false
     /// Whether it stands in the shard's list of clients with open calls.
     var isSwept = false
-    /// Whether it is the one device of its user that counts.
-    var signIn = SignIn()
+    /// Whether it is the connection of its session, or of its user, that counts.
+    var signIn = SignIn(connection: 0, isOnly: false)
     /// Whether the token says how the user is shown; then the user does not.
     var hasFixedName = false
     var hasFixedAvatar = false

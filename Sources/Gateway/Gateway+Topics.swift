@@ -70,9 +70,10 @@ extension Gateway {
     /// A notice, and where its record is.
     package func received(_ notice: Notice, partition: Int, offset: Int64) {
         let id = NoticeID(partition: partition, offset: offset)
-        let json = Wire.encode(ServerFrame.notice(id: id.text, notice))
+        let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
         let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
-        guard self.tables.add(entry, at: MonotonicClock.now), self.isReady else { return }
+        // One that stops has clients for a while, who may go on elsewhere already.
+        guard self.tables.add(entry, at: MonotonicClock.now), self.isFilled else { return }
         self.postToAll(.notice(entry, frame: FrameEncoder.text(json.span)))
     }
 

@@ -24,6 +24,9 @@ struct RecentOffset {
         return min(offset, end)
     }
 
+    /// Whether a record is one of those that reading began with, or a later one, however late it is read.
+    func isWanted(_ record: IncomingRecord) -> Bool { self.mode != .embedded || self.isRecent(record) }
+
     /// Whether a record is of the span, and a bit, for the clocks of brokers differ.
     func isRecent(_ record: IncomingRecord) -> Bool {
         record.timestamp < 0 || WallClock.milliseconds() - record.timestamp < self.span.count + 5000

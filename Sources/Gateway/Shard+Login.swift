@@ -62,10 +62,9 @@ extension Shard {
         client.role = admission.role
         client.session = SessionName.bound(given, to: admission.key)
         client.given = given
-        try self.signIn(client, since: params.notices.flatMap { NoticeID(text: $0) })
+        let replaced = try self.signIn(
+            client, isNamed: params.session != nil, since: params.notices.flatMap { NoticeID(text: $0) })
         client.core.loggedIn(until: self.end(of: admission))
-        let (generation, replaced) = self.gateway.registry.claim(client.session, shard: self.number)
-        client.generation = generation
         if let replaced {
             if Int(replaced.shard) == self.number {
                 self.sessionReplaced(client.session, replaced.generation)
@@ -133,8 +132,10 @@ extension Shard {
         var next = self.users[entry.notice.to]
         while let client = next {
             next = client.nextOfUser
-            if case .signedInElsewhere(let session) = entry.notice.content {
-                if client.signIn.heard(session, own: client.session) { self.disconnect(client, .kickedOffline) }
+            if !entry.notice.content.isForClients {
+                if let code = client.signIn.heard(entry.notice.content, own: client.session) {
+                    self.disconnect(client, code)
+                }
             } else if entry.id.offset > client.lastNotice {
                 client.lastNotice = entry.id.offset
                 self.tell(entry, frame, client)

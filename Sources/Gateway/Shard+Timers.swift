@@ -74,7 +74,7 @@ extension Shard {
         }
     }
 
-    /// Looks at a tenth of the connections: logins and tokens whose time is over.
+    /// Looks at a tenth of the connections: logins and tokens whose time is over, sign-ins that were lost.
     private func sweepConnections(at now: Timestamp) {
         let connections = self.group.connections
         if self.sweepPosition >= connections.count { self.sweepPosition = 0 }
@@ -83,9 +83,11 @@ extension Shard {
             guard let client = connection.context as? Client, !client.isDetached else { continue }
             if let code = client.core.overdue(at: now) {
                 self.disconnect(client, code)
-            } else if client.signIn.isDueAgain(at: now) {
-                // Lost, or not taken: the next sweep tries again.
-                try? self.tellSignIn(client)
+            } else if client.core.isLoggedIn,
+                client.signIn.isDueAgain(
+                    lastSign: Timestamp(milliseconds: Int64(connection.lastReceivedMilliseconds)))
+            {
+                self.repeatSignIn(client)
             }
         }
         self.sweepPosition = end

@@ -89,7 +89,10 @@ final class TableReader: Sendable {
         }
         for number in 0..<partitions {
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
-            places[partition] = try self.recent.find(consumer, partition)
+            let recent = try self.recent.find(consumer, partition)
+            // One that could not read for long goes on where it was.
+            let known = self.gateway.tables.notices(endOf: Int(number))
+            places[partition] = recent >= 0 && known >= 0 ? min(recent, known + 1) : recent
         }
         let own = PlazaTopic.partition(of: self.gateway.settings.id.text, among: Int(partitions))
         places[TopicPartition(PlazaTopic.replies.rawValue, Int32(own))] = LogicalOffset.end
@@ -121,7 +124,7 @@ final class TableReader: Sendable {
                     self.gateway.received(try Wire.decode(AppRecord.self, from: value))
                 }
             case .userNotices:
-                guard let value = record.value, self.recent.isRecent(record) else { return }
+                guard let value = record.value, self.recent.isWanted(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)
                 self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)
             case .replies:

@@ -119,6 +119,11 @@ final class Tables: Sendable {
         }
     }
 
+    /// The last offset of notices that was read in a partition; -1: none.
+    func notices(endOf partition: Int) -> Int64 {
+        self.state.withLock { $0.notices.end(ofPartition: partition).offset }
+    }
+
     /// Lets go of old notices.
     func prune(at now: Timestamp) { self.state.withLock { $0.notices.prune(at: now) } }
 

@@ -63,12 +63,13 @@ package struct NoticeRing: Sendable {
     /// How many notices are kept.
     package var count: Int { self.order.count }
 
-    /// Adds a notice that came at `now`.
+    /// Adds a notice that came at `now`; one that nobody needs later is known to have come, and not kept.
     ///
     /// - Returns: false for one that came before.
     package mutating func append(_ entry: Entry, at now: Timestamp) -> Bool {
         if entry.id.offset <= self.lastOffsets[entry.id.partition] ?? -1 { return false }
         self.lastOffsets[entry.id.partition] = entry.id.offset
+        guard entry.notice.content.isKept else { return true }
         while let oldest = self.order.first, now - oldest.at > Self.span || self.order.count == Self.limit {
             self.removeOldest()
         }

@@ -24,9 +24,10 @@ package enum RemoteOpenPolicy: String, Hashable, Sendable, Codable {
 package enum NoticeContent: Hashable, Sendable, Codable {
     // Presence.
     case kickedOut(reason: KickReason, by: UserID)
-    /// Among gateways alone: the user signed in with this session, in an app that allows one device. It names no live, and
-    /// no client gets it.
-    case signedInElsewhere(session: SessionID)
+    /// Among gateways alone: the user signed in with this session on a connection, which ends its older ones; `isOnly`: and
+    /// all other sessions of the user, for the app allows one device. `attempt` counts how often it was written. It names
+    /// no live, and no client gets it.
+    case signedInElsewhere(session: SessionID, connection: String, attempt: Int, isOnly: Bool)
     // Seats, to hosts (reference 6, HostEvent).
     case applicationReceived(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp, extraInfo: String)
     case applicationCancelled(guest: UserInfo)
@@ -64,6 +65,12 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     /// Whether clients get it; what is not is among gateways.
     package var isForClients: Bool {
         if case .signedInElsewhere = self { return false }
+        return true
+    }
+
+    /// Whether those who come back later must know of it: all but sign-ins that end nothing but connections.
+    package var isKept: Bool {
+        if case .signedInElsewhere(_, _, _, isOnly: false) = self { return false }
         return true
     }
 }

@@ -69,6 +69,48 @@ struct DeviceClusterTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
+    func `a session that goes on at another gateway has ended at the first, and can do nothing there when it leaves`()
+        async throws
+    {
+        var options = LiveCluster.options(realKafka: 1)
+        options.scale = [.gateway: 2]
+        try await LiveCluster.with(options) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let harness = try ClusterHarness(cluster)
+            let live = LiveID(ClusterHarness.name("room"))
+            func person(_ user: String, _ name: String, gateway: Int) -> Person {
+                var options = ClientCore.Options(token: harness.token(user), session: "the-one")
+                options.pingMilliseconds = 1000
+                return Person(name, hub.client(addresses: [harness.addresses[gateway]], options: options))
+            }
+            let host = person("host", "host", gateway: 0)
+            try await host.call("live.create", CallParams(live: live), live: live)
+            try await host.call("live.join", CallParams(live: live), live: live)
+            for gateway in [0, 1] {
+                let user = "guest-\(gateway)"
+                let old = person(user, "the older connection", gateway: gateway)
+                try await old.call("live.join", CallParams(live: live), live: live)
+                let new = person(user, "the newer connection", gateway: 1 - gateway)
+                let code = try await old.hear("the end of its connection", Self.endCode)
+                #expect(code == DisconnectCode.replaced.code)
+                // The numbers of a session's calls grow, whatever its connection: the older one had used the first.
+                for _ in 0..<3 { try await new.call("live.get", CallParams(live: live), live: live) }
+                try await new.call("live.join", CallParams(live: live), live: live)
+                try await new.call("barrage.sendText", CallParams(live: live, text: "from here"), live: live)
+                try await new.call("live.leave", CallParams(live: live), live: live)
+                let left = try await host.see("that \(user) left") { content -> UserID? in
+                    if case .audienceLeft(let user) = content { user.userID } else { nil }
+                }
+                #expect(left.text == user)
+                let list = try await host.call("audience.list", CallParams(live: live), live: live)
+                guard case .audience(let page) = list else { return #expect(Bool(false), "no list") }
+                #expect(page.members.isEmpty)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
     func `a live is suspended while its owner is lost, and goes on when the owner is back`() async throws {
         var options = LiveCluster.options(realKafka: 1)
         options.leaseSeconds = 4

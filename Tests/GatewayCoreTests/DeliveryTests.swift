@@ -168,6 +168,25 @@ import Testing
         for text in ["", "3", "-1-2", "x-1", "1-x", "1--2"] { #expect(NoticeID(text: text) == nil) }
     }
 
+    @Test func `a sign-in that ends connections alone takes no room among the notices, and is not told twice`() {
+        var ring = NoticeRing()
+        let bob = UserKey("demo", "bob")
+        func entry(_ offset: Int64, isOnly: Bool) -> NoticeRing.Entry {
+            NoticeRing.Entry(
+                id: NoticeID(partition: 3, offset: offset),
+                notice: Notice(
+                    to: bob, live: "", at: 0,
+                    content: .signedInElsewhere(session: "s-1", connection: "x", attempt: 1, isOnly: isOnly)),
+                json: [])
+        }
+        #expect(ring.append(entry(5, isOnly: false), at: 0) == true)
+        #expect(ring.append(entry(5, isOnly: false), at: 0) == false)
+        #expect(ring.count == 0)
+        #expect(ring.end(ofPartition: 3).offset == 5)
+        #expect(ring.append(entry(6, isOnly: true), at: 0) == true)
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [6])
+    }
+
     @Test func `I16 the ring of notices is bounded`() {
         var ring = NoticeRing()
         for offset in 0..<Int64(NoticeRing.limit + 5) {

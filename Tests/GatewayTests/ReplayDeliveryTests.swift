@@ -220,7 +220,7 @@ import Testing
         let notice = Notice(
             to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(500),
             content: .kickedOut(reason: .byAdmin, by: "anna"))
-        cluster.gateway.received(notice, partition: 1, offset: 7)
+        cluster.notices.write(notice)
         guard case .failure(let error) = try bob.answer(to: id) else {
             Issue.record("resumed after the kick")
             return

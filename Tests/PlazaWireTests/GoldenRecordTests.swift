@@ -160,7 +160,10 @@ import Testing
         ("kickedOut", .kickedOut(reason: .byAdmin, by: "bob")),
         ("kickedOutByServer", .kickedOut(reason: .byServer, by: "backend")),
         ("kickedOutByOtherDevice", .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice")),
-        ("signedInElsewhere", .signedInElsewhere(session: "s-1")),
+        (
+            "signedInElsewhere",
+            .signedInElsewhere(session: "s-1", connection: "3w5e11264sgsf", attempt: 1, isOnly: true)
+        ),
         (
             "applicationReceived",
             .applicationReceived(guest: Samples.bob, seatIndex: -1, expiresAt: Samples.later, extraInfo: "please")
