@@ -45,7 +45,7 @@ enum HTTPStatus {
         case .noSuchRoom, .noSuchRoomOnEntry, .noSuchBattle, .noBattleInRoom, .noSuchConnection, .noSuchSeat,
             .noSuchMetadataKey, .noSuchGift, .notMember, .unknownMethod:
             404
-        case .badParameter, .invalidParameter, .badRoomID, .badRoomName, .badFrame, .tooManyMetadataKeys,
+        case .badParameter, .invalidParameter, .badRoomID, .badRoomName, .badFrame, .tooManyTags, .tooManyMetadataKeys,
             .metadataValueTooLong, .metadataTooLong, .metadataKeyTooLong, .messageTooLong, .sensitiveWords:
             400
         case .cursorExpired: 410

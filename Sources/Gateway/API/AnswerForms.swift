@@ -21,7 +21,7 @@ enum AnswerForms {
     static let done = Self.result("done")
 
     private static let time = Schema.int
-    private static let texts = Schema.map(of: .string, most: Int.max)
+    private static let texts = Schema.map(of: .string, 0...Int.max)
 
     private static func list(_ form: Schema) -> Schema { .list(of: form, 0...Int.max) }
 
@@ -217,7 +217,7 @@ enum AnswerForms {
                 .needed("giftID", .string), .needed("name", .string), .needed("desc", .string),
                 .needed("iconURL", .string), .needed("resourceURL", .string), .needed("level", .count),
                 .needed("coins", .count), .needed("extensionInfo", .string),
-                .optional("translations", .map(of: .named("GiftText"), most: Int.max)),
+                .optional("translations", .map(of: .named("GiftText"), 0...Int.max)),
             ])
         ),
         (
@@ -225,7 +225,7 @@ enum AnswerForms {
             .object([
                 .needed("categoryID", .string), .needed("name", .string), .needed("desc", .string),
                 .needed("extensionInfo", .string), .needed("gifts", Self.list(.named("Gift"))),
-                .optional("translations", .map(of: .named("GiftText"), most: Int.max)),
+                .optional("translations", .map(of: .named("GiftText"), 0...Int.max)),
             ])
         ),
         (

@@ -83,7 +83,7 @@ enum RouteInput {
                 continue
             }
             let fault =
-                known.schema.fault(in: value, at: known.name) ?? known.schema.lengthFault(in: value, at: known.name)
+                known.schema.fault(in: value, at: known.name) ?? known.schema.limitFault(in: value, at: known.name)
             if let fault { throw APIRefusal(.badParameter, fault) }
         }
         return values

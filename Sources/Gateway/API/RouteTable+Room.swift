@@ -15,7 +15,7 @@ extension RouteTable {
             summary: "Gives a page of the audience, in the order of joining.", call: "audience.list", parts: [.live],
             query: [
                 .init(
-                    name: "cursor", field: "cursor", schema: .text(0...200),
+                    name: "cursor", field: "cursor", schema: .string,
                     summary: "What the page before gave; none begins the list."),
                 .init(
                     name: "count", field: "count", schema: .integer(1...Int64(Limits.audiencePage)),
@@ -60,7 +60,10 @@ extension RouteTable {
         Route(
             method: .put, path: "/v1/lives/{live}/guests/{user}", id: "placeGuest", tag: "stage",
             summary: "Puts a member of the live on a seat.", call: "seat.place", parts: [.live, .user],
-            body: .object([.optional("seatIndex", Self.seatIndex, "The lowest free seat when not named.")]),
+            body: .object([
+                .optional(
+                    "seatIndex", .integer(-1...Int64(Limits.seatCount - 1)), "-1, or not named: the lowest free seat.")
+            ]),
             isBodyNeeded: false, success: .init(result: AnswerForms.result("seat", [.optional("index", .count)]))),
         Route(
             method: .put, path: "/v1/lives/{live}/guests/{user}/devices/{device}/lock", id: "lockDevice", tag: "stage",

@@ -5,7 +5,7 @@ internal import PlazaWire
 
 /// The word filter and the gift catalogue of an app.
 extension RouteTable {
-    private static let word = Schema.text(1...AppLimits.wordBytes)
+    private static let word = Schema.plain(1...AppLimits.wordBytes)
     private static let words = Schema.object([
         .needed("words", .list(of: Self.word, 0...AppLimits.words), "Each of 1 to 100 bytes; 64 KB in all.")
     ])
@@ -13,17 +13,19 @@ extension RouteTable {
         "translations",
         .map(
             of: .object([
-                .needed("name", .text(0...AppLimits.nameBytes)), .optional("desc", .text(0...AppLimits.descBytes)),
-            ]), most: AppLimits.languages), "Name and description by language.")
+                .needed("name", .plain(0...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
+            ]), 0...AppLimits.languages, names: Route.word(AppLimits.languageBytes)),
+        "Name and description by language.")
     private static let common: [Schema.Field] = [
-        .needed("name", .text(1...AppLimits.nameBytes)), .optional("desc", .text(0...AppLimits.descBytes)),
-        .optional("extensionInfo", .text(0...AppLimits.extensionInfoBytes)), Self.translations,
+        .needed("name", .plain(1...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
+        .optional("extensionInfo", .plain(0...AppLimits.extensionInfoBytes)), Self.translations,
     ]
     private static let giftFields: [Schema.Field] =
         Self.common + [
-            .optional("iconURL", .text(0...AppLimits.urlBytes)),
-            .optional("resourceURL", .text(0...AppLimits.urlBytes)),
-            .optional("level", .integer(0...1000)), .optional("coins", .integer(AppLimits.coins), "What one costs."),
+            .optional("iconURL", .plain(0...AppLimits.urlBytes)),
+            .optional("resourceURL", .plain(0...AppLimits.urlBytes)),
+            .optional("level", .integer(0...Int64(AppLimits.level.upperBound))),
+            .optional("coins", .integer(AppLimits.coins), "What one costs."),
         ]
     private static let id = Route.word(32)
     private static let categories = Schema.list(
@@ -62,7 +64,7 @@ extension RouteTable {
             call: "gift.list", access: .anyone,
             query: [
                 .init(
-                    name: "language", field: "language", schema: .text(0...100),
+                    name: "language", field: "language", schema: .string,
                     summary: "The language of names and descriptions, where there is one.")
             ],
             success: .init(

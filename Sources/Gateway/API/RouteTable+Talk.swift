@@ -8,10 +8,11 @@ extension RouteTable {
     private static let users = Schema.list(of: Route.userID, 1...SanctionLimits.usersPerCall)
     private static let usersQuery = Route.QueryItem(
         name: "user", field: "users", schema: Self.users, isNeeded: true, summary: "A user's id; 1 to 20.")
-    private static let duration = Schema.integer(-1...SanctionLimits.seconds.upperBound)
+    private static let banDuration = Schema.integer(-1...SanctionLimits.seconds.upperBound, but: 0)
+    private static let muteDuration = Schema.integer(-1...SanctionLimits.seconds.upperBound)
     private static let page: [Route.QueryItem] = [
         .init(
-            name: "offset", field: "offset", schema: .integer(0...Int64(SanctionLimits.perLive)),
+            name: "offset", field: "offset", schema: .count,
             summary: "What the page before gave; 0 when not named."),
         .init(
             name: "count", field: "count", schema: .integer(1...Int64(SanctionLimits.page)),
@@ -30,7 +31,7 @@ extension RouteTable {
             summary: "Puts users out of a live, and lets them not enter for a while.", call: "live.ban",
             parts: [.live],
             body: .object([
-                .needed("users", Self.users), .needed("duration", Self.duration, "Seconds from 1 on; -1: for good."),
+                .needed("users", Self.users), .needed("duration", Self.banDuration, "Seconds from 1 on; -1: for good."),
                 .optional("reason", .text(0...SanctionLimits.reasonBytes), "At most 200 bytes."),
             ]), success: .init(result: AnswerForms.done)),
         Route(
@@ -46,7 +47,7 @@ extension RouteTable {
             summary: "Lets users not write in a live for a while.", call: "live.mute", parts: [.live],
             body: .object([
                 .needed("users", Self.users),
-                .needed("duration", Self.duration, "Seconds; -1: for good, 0: they may write again."),
+                .needed("duration", Self.muteDuration, "Seconds; -1: for good, 0: they may write again."),
             ]), success: .init(result: AnswerForms.done)),
         Route(
             method: .delete, path: "/v1/lives/{live}/mutes", id: "unmute", tag: "sanctions",
@@ -60,14 +61,14 @@ extension RouteTable {
             method: .post, path: "/v1/lives/{live}/messages", id: "sendText", tag: "messages",
             summary: "Sends a text into the feed.", call: "barrage.sendText", parts: [.live],
             body: .object([
-                .needed("text", .text(0...Limits.messageBytes), "With all that belongs to it at most 12 KB."),
-                .optional("extensionInfo", .map(of: .string, most: Int.max)),
+                .needed("text", .text(1...Limits.messageBytes), "With all that belongs to it at most 12 KB."),
+                .optional("extensionInfo", .map(of: .string, 0...Int.max)),
             ]), success: Self.sent),
         Route(
             method: .post, path: "/v1/lives/{live}/custom-messages", id: "sendCustom", tag: "messages",
             summary: "Sends an app's own message into the feed.", call: "barrage.sendCustom", parts: [.live],
             body: .object([
-                .needed("businessID", .text(0...Limits.messageBytes), "Names the feature that the message is for."),
+                .needed("businessID", .text(1...Limits.messageBytes), "Names the feature that the message is for."),
                 .needed("data", .text(0...Limits.messageBytes)),
             ]), success: Self.sent),
         Route(

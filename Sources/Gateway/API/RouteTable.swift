@@ -12,7 +12,7 @@ enum RouteTable {
 
     /// The fields of a live that a create or an update names (reference 3.2).
     private static let changes: [Schema.Field] = [
-        .optional("liveName", .text(0...Limits.liveNameBytes), "At most 100 bytes; the live's id when empty."),
+        .optional("liveName", .plain(0...Limits.liveNameBytes), "At most 100 bytes; the live's id when empty."),
         .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
         .optional("isMessageDisable", .boolean, "Mutes all but owner and admins."),
         .optional("isPublicVisible", .boolean, "False: in no list, still joinable by its id."),
@@ -34,7 +34,7 @@ enum RouteTable {
             access: .anyone,
             query: [
                 .init(
-                    name: "cursor", field: "cursor", schema: .text(0...200),
+                    name: "cursor", field: "cursor", schema: .string,
                     summary: "What the page before gave; none begins a walk."),
                 .init(
                     name: "count", field: "count", schema: .integer(1...Int64(Limits.listPage)),
@@ -86,13 +86,16 @@ enum RouteTable {
             summary: "Gives a live's metadata.", call: "metadata.get", access: .anyone, parts: [.live],
             query: [Self.keys("The keys to give; all when none is named.")],
             success: .init(
-                result: AnswerForms.result("metadata", [.needed("values", .map(of: .string, most: Int.max))]))),
+                result: AnswerForms.result("metadata", [.needed("values", .map(of: .string, 0...Int.max))]))),
         Route(
             method: .patch, path: "/v1/lives/{live}/metadata", id: "setMetadata", tag: "metadata",
             summary: "Sets the keys that are named.", call: "metadata.set", parts: [.live],
             body: .object([
                 .needed(
-                    "metadata", .map(of: .text(0...Limits.metadataValueBytes), most: Limits.metadataKeys),
+                    "metadata",
+                    .map(
+                        of: .text(0...Limits.metadataValueBytes), 1...Limits.metadataKeys,
+                        names: .text(1...Limits.metadataKeyBytes)),
                     "At most 10 keys of 50 bytes, values of 2 KB, 16 KB in all.")
             ]), success: .init(result: AnswerForms.done)),
         Route(
@@ -104,8 +107,7 @@ enum RouteTable {
     private static func keys(_ summary: String, isNeeded: Bool = false) -> Route.QueryItem {
         .init(
             name: "key", field: "keys",
-            schema: .list(of: .text(1...Limits.metadataKeyBytes), (isNeeded ? 1 : 0)...Limits.metadataKeys),
-            isNeeded: isNeeded, summary: summary)
+            schema: .list(of: .string, (isNeeded ? 1 : 0)...Int.max), isNeeded: isNeeded, summary: summary)
     }
 
     /// Any call by its name, for what has no resource of its own.

@@ -4,17 +4,19 @@ internal import PlazaWire
 
 /// The form of a JSON value: bodies are checked by it, and it is what the API's description shows.
 ///
-/// A check here is of form: types, names, choices. How long a text may be is shown, but checked by the machine that the
-/// call goes to, which answers with the code that the limit has; lengths there count bytes, here characters.
+/// A body is checked for its form alone: types, names, choices. How long, how many and how large things may be is shown,
+/// but checked by the machine that the call goes to, so a limit has the same code whichever way the call comes; lengths
+/// there count bytes, here characters.
 indirect enum Schema: Hashable, Sendable {
     case boolean
-    case integer(ClosedRange<Int64>)
+    /// `but`: a number of the range that is none.
+    case integer(ClosedRange<Int64>, but: Int64? = nil)
     /// At most so many characters; a pattern that it must match, for readers.
     case text(ClosedRange<Int>, pattern: String? = nil)
     case choice([String])
     case list(of: Schema, ClosedRange<Int>)
-    /// Names of the writer's choice.
-    case map(of: Schema, most: Int)
+    /// Names of the writer's choice, so many; what they must be, for readers.
+    case map(of: Schema, ClosedRange<Int>, names: Schema? = nil)
     case object([Field])
     /// One of several objects.
     case either([Schema])
@@ -36,8 +38,10 @@ indirect enum Schema: Hashable, Sendable {
     static let int = Schema.integer(Int64.min...Int64.max)
     /// A whole number from 0 on.
     static let count = Schema.integer(0...Int64.max)
-    /// Any text that an answer may hold.
+    /// Any text.
     static let string = Schema.text(0...Int.max)
+    /// A text without control characters.
+    static func plain(_ length: ClosedRange<Int>) -> Schema { .text(length, pattern: #"^[^\u0000-\u001F]*$"#) }
 }
 
 extension Schema.Field {
@@ -52,7 +56,7 @@ extension Schema.Field {
 }
 
 extension Schema {
-    /// What is wrong with `value`.
+    /// What is wrong with the form of `value`; its limits are not looked at.
     ///
     /// - Parameters:
     ///   - value: what came.
@@ -61,24 +65,18 @@ extension Schema {
     func fault(in value: JSONValue, at path: String = "") -> String? {
         let place = path.isEmpty ? "the body" : path
         switch (self, value) {
-        case (.boolean, .bool), (.text, .text), (.anything, .object): return nil
+        case (.boolean, .bool), (.text, .text), (.integer, .integer), (.anything, .object): return nil
         case (.boolean, _): return "\(place) is not true or false"
         case (.anything, _): return "\(place) is not an object"
-        case (.integer(let range), .integer(let number)):
-            guard !range.contains(number) else { return nil }
-            return "\(place) is \(number); \(range.lowerBound) to \(range.upperBound) are possible"
         case (.integer, _): return "\(place) is not a whole number in range"
         case (.text, _): return "\(place) is not a string"
         case (.choice(let choices), .text(let text)):
             return choices.contains(text) ? nil : "\(place) is not one of \(choices.joined(separator: ", "))"
         case (.choice, _): return "\(place) is not a string"
-        case (.list(let form, let range), .array(let elements)):
-            guard range.contains(elements.count) else {
-                return "\(place) has \(elements.count) entries; \(range.lowerBound) to \(range.upperBound) are possible"
-            }
+        case (.list(let form, _), .array(let elements)):
             return elements.indices.lazy.compactMap { form.fault(in: elements[$0], at: "\(place).\($0)") }.first
         case (.list, _): return "\(place) is not a list"
-        case (.map(let form, _), .object(let members)):
+        case (.map(let form, _, _), .object(let members)):
             return members.sorted { $0.key < $1.key }.lazy.compactMap {
                 form.fault(in: $0.value, at: "\(place).\($0.key)")
             }.first
@@ -94,15 +92,21 @@ extension Schema {
         }
     }
 
-    /// What is wrong with the length of a text, or of one in a list; for texts whose length nobody else checks.
-    func lengthFault(in value: JSONValue, at place: String) -> String? {
+    /// Which limit a value of a query is beyond, or one in a list of them; a body's limits are its call's.
+    func limitFault(in value: JSONValue, at place: String) -> String? {
         switch (self, value) {
+        case (.integer(let range, _), .integer(let number)):
+            guard !range.contains(number) else { return nil }
+            return "\(place) is \(number); \(range.lowerBound) to \(range.upperBound) are possible"
         case (.text(let range, _), .text(let text)):
             let length = text.unicodeScalars.count
             guard !range.contains(length) else { return nil }
             return "\(place) has \(length) characters; \(range.lowerBound) to \(range.upperBound) are possible"
-        case (.list(let form, _), .array(let elements)):
-            return elements.indices.lazy.compactMap { form.lengthFault(in: elements[$0], at: "\(place).\($0)") }.first
+        case (.list(let form, let range), .array(let elements)):
+            guard range.contains(elements.count) else {
+                return "\(place) has \(elements.count) entries; \(range.lowerBound) to \(range.upperBound) are possible"
+            }
+            return elements.indices.lazy.compactMap { form.limitFault(in: elements[$0], at: "\(place).\($0)") }.first
         default: return nil
         }
     }
@@ -128,8 +132,9 @@ extension Schema {
     func json(isOpen: Bool) -> JSONValue {
         switch self {
         case .boolean: return ["type": "boolean"]
-        case .integer(let range):
+        case .integer(let range, let but):
             var members: [String: JSONValue] = ["type": "integer", "format": "int64"]
+            if let but { members["not"] = ["const": .integer(but)] }
             if range.lowerBound > Int64.min { members["minimum"] = .integer(range.lowerBound) }
             if range.upperBound < Int64.max { members["maximum"] = .integer(range.upperBound) }
             return .object(members)
@@ -145,11 +150,13 @@ extension Schema {
             if range.lowerBound > 0 { members["minItems"] = .integer(Int64(range.lowerBound)) }
             if range.upperBound < Int.max { members["maxItems"] = .integer(Int64(range.upperBound)) }
             return .object(members)
-        case .map(let form, let most):
+        case .map(let form, let range, let names):
             var members: [String: JSONValue] = [
                 "type": "object", "additionalProperties": form.json(isOpen: isOpen),
             ]
-            if most < Int.max { members["maxProperties"] = .integer(Int64(most)) }
+            if let names { members["propertyNames"] = names.json(isOpen: isOpen) }
+            if range.lowerBound > 0 { members["minProperties"] = .integer(Int64(range.lowerBound)) }
+            if range.upperBound < Int.max { members["maxProperties"] = .integer(Int64(range.upperBound)) }
             return .object(members)
         case .object(let fields):
             var properties: [String: JSONValue] = [:]
