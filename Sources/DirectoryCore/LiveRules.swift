@@ -25,8 +25,11 @@ enum LiveRules {
     /// - Throws: `badRoomName`, `tooManyTags`, `wrongRoomKind` or `badParameter`; then `info` is not to be used.
     static func apply(_ changes: LiveChanges, to info: inout LiveInfo, _ policy: AppPolicy) throws(ReplyError) {
         if let name = changes.liveName {
-            guard name.utf8.count <= Limits.liveNameBytes else {
-                throw ReplyError(.badRoomName, "liveName has at most \(Limits.liveNameBytes) bytes")
+            guard name.utf8.count <= Limits.liveNameBytes, name.utf8.allSatisfy({ $0 >= 0x20 }) else {
+                throw ReplyError(
+                    .badRoomName,
+                    "liveName has \(name.utf8.count) bytes; at most \(Limits.liveNameBytes) are possible, and no control "
+                        + "characters")
             }
             info.liveName = name.isEmpty ? info.liveID.text : name
         }

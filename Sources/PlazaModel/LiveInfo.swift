@@ -2,9 +2,19 @@
 package import CoreKit
 
 /// Whether a guest sits down by itself or asks first (reference 1, TakeSeatMode).
-package enum TakeSeatMode: String, Hashable, Sendable, Codable {
+package enum TakeSeatMode: String, Hashable, Sendable, Codable, CaseIterable {
     case free
     case apply
+
+    package init(from decoder: any Decoder) throws {
+        let name = try String(from: decoder)
+        guard let mode = Self(rawValue: name) else {
+            let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "is not one of \(names)"))
+        }
+        self = mode
+    }
 }
 
 /// What a live is doing (reference 3.2, status).

@@ -179,6 +179,7 @@ import Testing
 
     @Test(arguments: [
         (LiveChanges(liveName: String(repeating: "x", count: 101)), ReplyCode.badRoomName),
+        (LiveChanges(liveName: "two\nlines"), .badRoomName),
         (LiveChanges(notice: String(repeating: "ö", count: 51)), .badParameter),
         (LiveChanges(coverURL: String(repeating: "x", count: 201)), .badParameter),
         (LiveChanges(backgroundURL: String(repeating: "x", count: 201)), .badParameter),

@@ -271,7 +271,7 @@ import Testing
 
     @Test func `a word that is none of a parameter's values is named without words of ours`() {
         let error = CallSpec.refusal("live.update", #"{"live":"concert","seatMode":"bogus"}"#)
-        #expect(error == ReplyError(.badParameter, "params.seatMode is none of the values that it can have"))
+        #expect(error == ReplyError(.badParameter, "params.seatMode is not one of free, apply"))
     }
 
     @Test func `a user who names another owner is not taken for the owner`() throws {
