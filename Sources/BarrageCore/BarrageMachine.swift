@@ -13,7 +13,8 @@ package typealias BarrageRows = Journal<BarrageKey, BarrageRow>
 package struct BarrageMachine: Machine {
     /// How long an ended live is still known, so that late messages learn that it ended.
     package static let endedLifetime = Milliseconds.seconds(300)
-    /// Tips are told to be complete again when for so long none was dropped.
+    /// Tips are told to be complete again when for so long none was dropped; in each interval of that length in which
+    /// some are dropped, they are told to be incomplete.
     package static let degradedLifetime = Milliseconds.seconds(2)
 
     /// What the apps allow.

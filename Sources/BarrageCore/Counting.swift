@@ -65,7 +65,8 @@ extension FeedRow {
         self.tellCounters(to: key, under: rules, at: now, into: &effects)
     }
 
-    /// Lets a tip in, or drops it; the first of a stretch of drops is announced (reference 12, level Lowest).
+    /// Lets a tip in, or drops it; a stretch of drops is announced (reference 12, level Lowest), and again with the first
+    /// drop of each further interval, for those who came meanwhile.
     mutating func tip(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -76,10 +77,12 @@ extension FeedRow {
             return
         }
         self.ledger.countDropped(.tip, reason)
-        if self.numbers.degradedUntil == nil {
+        let lifetime = BarrageMachine.degradedLifetime
+        let lastDrop = self.numbers.degradedUntil.map { $0.milliseconds - lifetime.count }
+        if lastDrop.map({ $0 / lifetime.count }) != now.milliseconds / lifetime.count {
             self.enter(.tips(isDegraded: true), .control, to: key, under: rules, at: now, into: &effects)
         }
-        let until = now + BarrageMachine.degradedLifetime
+        let until = now + lifetime
         self.numbers.degradedUntil = until
         self.wake(at: until)
     }
