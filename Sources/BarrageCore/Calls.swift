@@ -89,7 +89,7 @@ extension BarrageMachine {
         let refusal = rows.updateFeed(key) { feed -> Refusal in
             let isPossible = Limits.speakingLevel.contains(level)
             let isSeated = feed.rights.seated.contains(caller.userID)
-            if let refusal = feed.refusal(of: caller) ?? (isSeated ? isPossible ? nil : .speakingLevel : .notOnSeat) {
+            if let refusal = feed.refusal(of: caller) ?? (isPossible ? isSeated ? nil : .notOnSeat : .speakingLevel) {
                 feed.ledger.countRefused(refusal)
                 return refusal
             }

@@ -13,7 +13,7 @@ extension FeedRow {
     ) -> Fate {
         let counter = caller.counter
         let isMuted = self.rights.isMessageDisable && !self.rights.spares(caller)
-        if let refusal = self.refusal(of: caller) ?? (isMuted ? .roomMuted : message.fault) {
+        if let refusal = self.refusal(of: caller) ?? message.fault ?? (isMuted ? .roomMuted : nil) {
             return self.refuse(counter, refusal)
         }
         // Who became an admin after having been muted is spared for as long as it is one.

@@ -7,7 +7,7 @@ extension ReadModel {
     /// Why a user's message would be refused, but for its words.
     package func refusal(of message: FeedContent, in key: LiveKey, from user: UserID) -> Refusal? {
         guard let room = self.running(key) else { return nil }
-        return room.info.isMuted(for: user) ? .roomMuted : message.fault
+        return message.fault ?? (room.info.isMuted(for: user) ? .roomMuted : nil)
     }
 
     /// Why a gift would be refused.

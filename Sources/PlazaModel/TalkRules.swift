@@ -71,13 +71,13 @@ package struct GiftOrder: Hashable, Sendable {
     ///   - isOn: whether gifts are on in the live.
     /// - Returns: the first reason; nil when it may be sent.
     package func refusal(isKnown: Bool, hasGifts: Bool, isOn: Bool) -> Refusal? {
+        if !Limits.giftCount.contains(self.count) { return .giftCount }
+        guard self.receivers.count <= Limits.giftReceivers, Set(self.receivers).count == self.receivers.count else {
+            return .giftReceivers
+        }
         if !hasGifts { return .giftsNotEnabled }
         if !isOn { return .giftsOff }
-        if !isKnown { return .noSuchGift }
-        if !Limits.giftCount.contains(self.count) { return .giftCount }
-        let isPossible =
-            self.receivers.count <= Limits.giftReceivers && Set(self.receivers).count == self.receivers.count
-        return isPossible ? nil : .giftReceivers
+        return isKnown ? nil : .noSuchGift
     }
 }
 

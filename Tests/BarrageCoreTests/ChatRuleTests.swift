@@ -174,6 +174,19 @@ import Testing
         }
     }
 
+    @Test func `a message that is none is told so before a mute, and after who is in no live`() {
+        var barrage = BarrageHarness()
+        _ = barrage.send(.rights(isMessageDisable: true, admins: [], isGiftEnabled: true))
+        _ = barrage.send(.muted(user: "bob", until: nil))
+        func code(_ text: String, _ caller: Caller) -> ReplyCode? {
+            barrage.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome.code
+        }
+        #expect(code("", user("bob", 1)) == .badParameter)
+        #expect(code(String(repeating: "x", count: Limits.messageBytes + 1), user("bob", 2)) == .messageTooLong)
+        #expect(code("x", user("bob", 3)) == .roomMuted)
+        #expect(code("", user("bob", 4, ticket: nil)) == .notInRoom)
+    }
+
     @Test func `a personal mute spares a user for as long as it is an admin`() {
         var barrage = BarrageHarness()
         _ = barrage.send(.muted(user: "adam", until: barrage.now + .seconds(60)))

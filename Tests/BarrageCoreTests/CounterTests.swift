@@ -65,6 +65,7 @@ import Testing
     @Test func `who sits on a seat of the live is heard, loudest first`() {
         var barrage = BarrageHarness()
         #expect(barrage.send(.speaking(level: 50, caller: user("bob", 1))).outcome.code == .notOnSeat)
+        #expect(barrage.send(.speaking(level: 101, caller: user("bob", 1))).outcome.code == .badParameter)
         _ = barrage.send(Self.stage([("bob", live), ("carl", live), ("guest", "other")]))
         let first = barrage.send(.speaking(level: 50, caller: user("bob", 2)))
         #expect(first.contents == [.speaking(users: [Speaker(user: "bob", level: 50)])])

@@ -26,9 +26,11 @@ import Testing
                 .refusal(isKnown: known, hasGifts: any, isOn: on)
         }
         #expect(refusal(1) == nil && refusal(255, (0..<50).map { UserID("u\($0)") }) == nil)
-        #expect(refusal(0, known: false, any: false, on: false) == .giftsNotEnabled)
-        #expect(refusal(0, known: false, on: false) == .giftsOff)
-        #expect(refusal(0, known: false) == .noSuchGift)
+        #expect(refusal(0, known: false, any: false, on: false) == .giftCount, "what the call alone shows comes first")
+        #expect(refusal(1, ["bob", "bob"], known: false, any: false, on: false) == .giftReceivers)
+        #expect(refusal(1, known: false, any: false, on: false) == .giftsNotEnabled)
+        #expect(refusal(1, known: false, on: false) == .giftsOff)
+        #expect(refusal(1, known: false) == .noSuchGift)
         for count in [0, -1, 256, .min, .max] { #expect(refusal(count) == .giftCount) }
         #expect(refusal(1, (0...50).map { UserID("u\($0)") }) == .giftReceivers)
         #expect(refusal(1, ["bob", "bob"]) == .giftReceivers)
