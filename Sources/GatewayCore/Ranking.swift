@@ -30,6 +30,9 @@ package struct Ranking: Sendable {
     package static let snapshotLimit = 20
     /// Lives that one page looks at, at most: a filter that fits few lives must not walk through all of them at once.
     package static let examinedPerPage = 2000
+    /// Bytes of JSON that the entries of one page have at most, a first entry apart: a client takes frames of 4 MiB, and
+    /// fifty lives whose texts are all control characters would be more.
+    package static let bytesPerPage = 2 << 20
 
     private struct Snapshot: Sendable {
         var id: Int64
@@ -88,9 +91,14 @@ package struct Ranking: Sendable {
         let keys = snapshot.apps[app] ?? []
         var items: [LiveListEntry] = []
         var rank = start
+        var bytes = 0
         let end = min(keys.count, start + Self.examinedPerPage)
         while rank < end, items.count < count {
-            if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) { items.append(item) }
+            if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) {
+                bytes += item.mostBytes
+                if bytes > Self.bytesPerPage, !items.isEmpty { break }
+                items.append(item)
+            }
             rank += 1
         }
         let place = isAscending ? "a\(rank)" : "\(rank)"
@@ -112,5 +120,36 @@ package struct Ranking: Sendable {
             let snapshot = self.snapshots.first(where: { $0.id == id }), now - snapshot.at <= Self.lifetime
         else { return nil }
         return (snapshot, rank, isAscending)
+    }
+}
+
+extension LiveListEntry {
+    /// How long its JSON is at most.
+    fileprivate var mostBytes: Int {
+        let info = self.info
+        let owner = info.liveOwner
+        var bytes = Self.frameBytes
+        for text in [info.liveName, info.notice, info.coverURL, info.backgroundURL, owner.userName, owner.avatarURL] {
+            bytes += text.mostJSONBytes
+        }
+        for (key, value) in info.metaData { bytes += key.mostJSONBytes + value.mostJSONBytes + 6 }
+        for admin in info.admins { bytes += admin.text.utf8.count + 3 }
+        return bytes
+    }
+
+    /// Names of members, numbers, and ids.
+    private static let frameBytes = 1200
+}
+
+extension String {
+    /// How long it is as JSON at most, without its quotation marks.
+    fileprivate var mostJSONBytes: Int {
+        self.utf8.reduce(0) { sum, byte in
+            switch byte {
+            case 0..<0x20: sum + 6
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): sum + 2
+            default: sum + 1
+            }
+        }
     }
 }
