@@ -56,6 +56,19 @@ package enum AppsFile {
             self = json.isEmpty ? .file(path) : .json(json)
         }
 
+        /// Where the keys of the cluster in `directory` are.
+        ///
+        /// - Throws: `badOption` when a cluster runs there whose apps the environment of `plaza up` has, and this one not.
+        package init(clusterIn directory: RunDirectory) throws(ClusterError) {
+            guard let state = try? ClusterState.read(runDirectory: directory.path), state.apps.isEmpty else {
+                self = .file(directory.appsFile)
+                return
+            }
+            throw .badOption(
+                "the cluster in \(directory.path) has its apps from LIVEPLAZA_APPS_JSON, which is not set here. "
+                    + "Set it to the same JSON, or give --apps-json or --apps.")
+        }
+
         /// What errors call it.
         var name: String {
             switch self {

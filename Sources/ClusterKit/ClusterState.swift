@@ -57,7 +57,8 @@ package struct ClusterState: Sendable, Codable, Equatable {
     package var redis: String
     /// Partitions of each topic.
     package var partitions: Int
-    /// The file with the apps' keys and policies; readable by the owner alone.
+    /// The file with the apps' keys and policies, readable by the owner alone; empty when they came by
+    /// `LIVEPLAZA_APPS_JSON`, for secrets of the environment are written nowhere.
     package var apps: String
     /// In order of their names' numbers.
     package var gateways: [Gateway]

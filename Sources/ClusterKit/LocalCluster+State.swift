@@ -16,8 +16,15 @@ extension LocalCluster {
         return ClusterState(
             supervisor: getpid(), isWhole: roster.isWhole, broker: broker, kafka: roster.kafka, brokers: brokers,
             redis: "127.0.0.1:\(redis)",
-            partitions: self.options.partitions, apps: self.directory.appsFile,
+            partitions: self.options.partitions, apps: self.appsFile,
             gateways: roster.members.compactMap(self.gateway), processes: roster.members.map(Self.process))
+    }
+
+    /// The file of the apps; empty when the environment has them.
+    private var appsFile: String {
+        let path = self.directory.appsFile
+        let source = try? AppsFile.Source(environment: ClusterParts.environment(self.options), else: path)
+        return source == .file(path) ? path : ""
     }
 
     private static func process(_ member: Member) -> ClusterState.Process {

@@ -22,9 +22,12 @@ struct AppsOptions: Sendable {
         }
     }
 
-    /// Where the keys are; in the file at `path` unless another place was named.
-    func source(else path: String) -> AppsFile.Source {
+    /// Where the keys are; those of the cluster in `directory` unless another place was named.
+    ///
+    /// - Throws: when that cluster's are not known here.
+    func source(else directory: RunDirectory) throws -> AppsFile.Source {
         if let json { return .json(json) }
-        return .file(self.file ?? path)
+        if let file { return .file(file) }
+        return try AppsFile.Source(clusterIn: directory)
     }
 }

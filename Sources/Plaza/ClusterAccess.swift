@@ -27,12 +27,10 @@ struct ClusterAccess: Sendable {
 
         var gateways: [PlazaAddress] = []
         var ops: [(name: String, port: Int)] = []
-        var appsPath = RunDirectory(directory).appsFile
         if named.isEmpty {
             let state = try ClusterState.read(runDirectory: directory)
             gateways = state.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
             ops = state.processes.compactMap { process in process.opsPort.map { (process.name, $0) } }
-            appsPath = state.apps
         }
         for text in named {
             guard let address = Inquiry.split(address: text), let port = UInt16(exactly: address.port) else {
@@ -40,7 +38,7 @@ struct ClusterAccess: Sendable {
             }
             gateways.append(PlazaAddress(host: address.host, port: port))
         }
-        let key = try AppsFile.signingKey(of: apps.app, in: apps.source(else: appsPath))
+        let key = try AppsFile.signingKey(of: apps.app, in: apps.source(else: RunDirectory(directory)))
         return ClusterAccess(gateways: gateways, ops: ops, key: key, app: apps.app)
     }
 

@@ -37,7 +37,7 @@ enum TokenCommand: Subcommand {
         let expires = Int64(Date().timeIntervalSince1970) + Int64(seconds)
         let claims = TokenClaims(
             app: apps.app, user: user, expires: expires, role: role == .server ? .server : .user, name: shownName)
-        Subcommands.say(try AppsFile.token(claims, signedBy: apps.source(else: directory.appsFile)))
+        Subcommands.say(try AppsFile.token(claims, signedBy: apps.source(else: directory)))
         return 0
     }
 }

@@ -48,7 +48,9 @@ struct UpScreen: Sendable {
         let place = self.cluster.options.runDirectory == ".cluster" ? "" : " --run-dir \(self.cluster.directory.path)"
         lines += [
             "",
-            "Next, in another terminal:",
+            state.apps.isEmpty
+                ? "Next, in another terminal in which LIVEPLAZA_APPS_JSON is set as here (--app names one of its apps):"
+                : "Next, in another terminal:",
             "  plaza demo\(place)    plays a short live evening and checks it",
             "  plaza token --app demo --user alice\(place)    prints a token to connect with",
             "  plaza status\(place)    shows what runs",

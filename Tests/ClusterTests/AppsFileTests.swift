@@ -75,6 +75,16 @@ import Testing
             let state = try ClusterState.read(runDirectory: cluster.directory.path)
             #expect(await state.asked().isReady)
             #expect(!FileManager.default.fileExists(atPath: cluster.directory.path + "/apps.json"))
+            #expect(state.apps.isEmpty, "no file is named that there is not")
+            let place = ["--run-dir", cluster.directory.path]
+            for command in [["token", "--user", "alice"], ["demo"]] {
+                let (end, said) = try await self.end(of: "plaza", command + place)
+                #expect(end == .exited(1) || end == .exited(64), "\(said)")
+                #expect(said.contains("has its apps from LIVEPLAZA_APPS_JSON, which is not set here"), "\(said)")
+            }
+            let (made, token) = try await self.end(
+                of: "plaza", ["token", "--user", "alice"] + place, environment: ["LIVEPLAZA_APPS_JSON": Self.good])
+            #expect(made == .exited(0) && token.hasPrefix("eyJ"), "\(token)")
         }
     }
 
