@@ -58,6 +58,9 @@ import Testing
                 row.test == "–" || tests.contains(row.test)
                 || row.test.split(separator: ";").allSatisfy { tests.contains($0.trimmed) }
             #expect(isNamed, "line \(row.line): no test \(row.test)")
+            // What is as described can be shown.
+            let isReason = row.test != "–" || !row.how.hasPrefix("as described")
+            #expect(isReason, "line \(row.line): neither a test nor a reason why there is none")
         }
     }
 

@@ -5,6 +5,11 @@ import PlazaModel
 import Testing
 
 @Suite struct IdentifierTests {
+    @Test func `a live's id is case sensitive`() {
+        #expect(LiveID(checking: "concert") != LiveID(checking: "Concert"))
+        #expect(Set([LiveKey("demo", "concert"), LiveKey("demo", "Concert")]).count == 2)
+    }
+
     @Test func `names from outside hold what they may hold, and no more bytes`() {
         #expect(UserID(checking: "Al-ice_9") == "Al-ice_9")
         #expect(UserID(checking: String(repeating: "u", count: 32)) != nil)
