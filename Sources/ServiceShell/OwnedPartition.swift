@@ -55,7 +55,7 @@ final class OwnedPartition {
     }
 
     /// How often a partition to which something was appended has a transaction: what a restore reads at most.
-    private static let checkpointMilliseconds: Int64 = 2000
+    private static let checkpointMilliseconds: Int64 = 5000
 
     /// Decides the records of a batch, in order.
     func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) {
