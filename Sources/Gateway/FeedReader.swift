@@ -13,6 +13,7 @@ internal import ServiceShell
 final class FeedReader: FeedSource {
     private let gateway: Gateway
     private let log: Log
+    private let kafka: KafkaSettings
     private let loop: ReadLoop
     private let recent: RecentOffset
     private let shared = Locked(Shared())
@@ -30,7 +31,8 @@ final class FeedReader: FeedSource {
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
         self.log = gateway.log
-        self.loop = ReadLoop(kafka, asking: AppendedFeed.group, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
+        self.kafka = kafka
+        self.loop = ReadLoop(kafka, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
         self.recent = RecentOffset(span: gateway.settings.ring, mode: mode)
     }
 
@@ -66,17 +68,15 @@ final class FeedReader: FeedSource {
     private func read(_ consumer: KafkaConsumer) throws(KafkaError) {
         // The client knows the topic before the first viewer comes, who would wait half a second otherwise.
         _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeoutMilliseconds: 10_000)
-        if self.recent.mode == .full {
-            // The group's coordinator too.
-            _ = try AppendedFeed.batches(of: 0, from: 0, asking: consumer)
-        }
+        let asker = try AppendedFeed.asker(self.kafka, mode: self.recent.mode)
+        defer { asker?.close() }
         var reading: [Int: AppendedBatches] = [:]
         var loading: Set<Int> = []
         var records: [IncomingRecord] = []
         var tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
         while self.loop.turns() {
             let now = MonotonicClock.now
-            let isSettled = self.settle(consumer, &reading, &loading)
+            let isSettled = self.settle(consumer, asker, &reading, &loading)
             let timeout = isSettled ? Int(max(1, (tickAt - now).count)) : 50
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(max: Self.batch, timeoutMilliseconds: timeout, into: &records)
@@ -96,11 +96,13 @@ final class FeedReader: FeedSource {
     ///
     /// - Parameters:
     ///   - consumer: what reads.
+    ///   - asker: asks who writes.
     ///   - reading: the partitions that are read, with what counts of them.
     ///   - loading: those of which the end has not been reached yet.
     /// - Returns: false when something could not be done now.
     private func settle(
-        _ consumer: KafkaConsumer, _ reading: inout [Int: AppendedBatches], _ loading: inout Set<Int>
+        _ consumer: KafkaConsumer, _ asker: KafkaConsumer?, _ reading: inout [Int: AppendedBatches],
+        _ loading: inout Set<Int>
     ) -> Bool {
         let (wanted, dropped) = self.shared.withLock { ($0.wanted, $0.dropped) }
         if dropped.isEmpty, wanted.count == reading.count, wanted.allSatisfy({ reading[$0] != nil }) { return true }
@@ -115,10 +117,8 @@ final class FeedReader: FeedSource {
             for number in wanted.subtracting(reading.keys).sorted() {
                 let partition = Self.partition(number)
                 let offset = try self.recent.find(consumer, partition)
-                let batches =
-                    self.recent.mode == .full
-                    ? try AppendedFeed.batches(of: Int32(number), from: offset, asking: consumer) : AppendedBatches()
-                try consumer.incrementalAssign([partition: offset])
+                let (batches, start) = try AppendedFeed.batches(of: Int32(number), from: offset, by: asker)
+                try consumer.incrementalAssign([partition: start])
                 reading[number] = batches
                 loading.insert(number)
             }

@@ -236,8 +236,12 @@ extension Gateway {
     package func brokerDelivered() { self.health.withLock { $0.delivered() } }
 
     /// A record with this token is lost; any thread.
-    package func notDelivered(token: UInt64) {
-        self.brokerLost()
+    ///
+    /// - Parameters:
+    ///   - token: the call's, or 0.
+    ///   - isBrokerAway: the broker did not take it, and not a queue of ours.
+    package func notDelivered(token: UInt64, isBrokerAway: Bool = true) {
+        if isBrokerAway { self.brokerLost() }
         if token != 0 { self.post(Int(token >> 48), [.notDelivered(token: token)]) }
     }
 

@@ -68,14 +68,15 @@ final class GatheredWriter: RecordSink {
                 if waiting.isEmpty { break }
                 for each in waiting { self.send(each) }
             }
-            if self.state.withLock({ $0.isStopping }) { return }
+            guard self.state.withLock({ $0.isStopping }) else { continue }
+            for each in self.state.withLock({ $0.gathering.take(now: MonotonicClock.now) }) { self.send(each) }
+            return
         }
     }
 
-    /// Sends what waits, and from now on all at once; ends `run`.
+    /// Lets `run` send what waits, and end; from now on all is sent at once.
     func stop() {
         self.state.withLock { $0.isStopping = true }
-        for each in self.state.withLock({ $0.gathering.take(now: MonotonicClock.now) }) { self.send(each) }
         self.stopping.signal()
         self.begun.signal()
     }

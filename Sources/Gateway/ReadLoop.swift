@@ -10,7 +10,6 @@ internal import Synchronization
 /// useless.
 final class ReadLoop: Sendable {
     private let kafka: KafkaSettings
-    private let group: String?
     private let fetchWaitMilliseconds: Int
     private let isStopping = Atomic<Bool>(false)
     /// Signalled by `stop`, so that a pause after an error ends with it.
@@ -25,11 +24,9 @@ final class ReadLoop: Sendable {
     ///
     /// - Parameters:
     ///   - kafka: where and who.
-    ///   - group: whose committed offsets are asked for; the consumer joins none.
     ///   - fetchWaitMilliseconds: how long a broker holds back an empty answer.
-    init(_ kafka: KafkaSettings, asking group: String? = nil, fetchWaitMilliseconds: Int) {
+    init(_ kafka: KafkaSettings, fetchWaitMilliseconds: Int) {
         self.kafka = kafka
-        self.group = group
         self.fetchWaitMilliseconds = fetchWaitMilliseconds
     }
 
@@ -44,8 +41,7 @@ final class ReadLoop: Sendable {
     func run(_ read: (KafkaConsumer) throws(KafkaError) -> Void, failed: (KafkaError) -> Void) {
         while !self.isStopping.load(ordering: .acquiring) {
             do throws(KafkaError) {
-                let consumer = try KafkaConsumer(
-                    self.kafka, group: self.group, fetchWaitMilliseconds: self.fetchWaitMilliseconds)
+                let consumer = try KafkaConsumer(self.kafka, fetchWaitMilliseconds: self.fetchWaitMilliseconds)
                 defer { consumer.close() }
                 self.waker.withLock { $0 = consumer.waker }
                 defer { self.waker.withLock { $0 = nil } }

@@ -14,6 +14,7 @@ internal import ServiceShell
 final class ReplayReader: ReplaySource {
     private let gateway: Gateway
     private let log: Log
+    private let kafka: KafkaSettings
     private let loop: ReadLoop
     private let queue = Locked(ReplayQueue())
     private let held = ReplayStock.Sum()
@@ -39,7 +40,8 @@ final class ReplayReader: ReplaySource {
         settings.overrides["queued.max.messages.kbytes"] = "4096"
         settings.overrides["queued.min.messages"] = "5000"
         self.mode = mode
-        self.loop = ReadLoop(settings, asking: AppendedFeed.group, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
+        self.kafka = settings
+        self.loop = ReadLoop(settings, fetchWaitMilliseconds: mode == .embedded ? 5 : 20)
         self.records = registry.counter(
             "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
         registry.observe("gateway_replay_waiting", help: "Questions that wait for the reader of the past.") {
@@ -82,9 +84,11 @@ final class ReplayReader: ReplaySource {
 
     private func read(_ consumer: KafkaConsumer, _ passes: inout [Int: Pass]) throws(KafkaError) {
         _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeoutMilliseconds: 10_000)
+        let asker = try AppendedFeed.asker(self.kafka, mode: self.mode)
+        defer { asker?.close() }
         var records: [IncomingRecord] = []
         while self.loop.turns() {
-            try self.begin(consumer, &passes)
+            try self.begin(consumer, asker, &passes)
             let isIdle = passes.isEmpty && self.queue.withLock { $0.count } == 0
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(
@@ -102,7 +106,9 @@ final class ReplayReader: ReplaySource {
     }
 
     /// Begins passes, as long as few enough run and not too much of what was read waits to be sent.
-    private func begin(_ consumer: KafkaConsumer, _ passes: inout [Int: Pass]) throws(KafkaError) {
+    private func begin(
+        _ consumer: KafkaConsumer, _ asker: KafkaConsumer?, _ passes: inout [Int: Pass]
+    ) throws(KafkaError) {
         while passes.count < ReplayLimits.partitions, self.held.count < ReplayLimits.bytes {
             let busy = Set(passes.keys)
             guard var sweep = self.queue.withLock({ $0.next(besides: busy) }) else { return }
@@ -114,12 +120,17 @@ final class ReplayReader: ReplaySource {
                 passes[sweep.partition]?.sweep = sweep
             }
             if sweep.isOver { continue }
-            let start = sweep.bounds.lowerBound
-            if self.mode == .full {
-                passes[sweep.partition]?.appended = try AppendedFeed.batches(
-                    of: place.partition, from: start, asking: consumer)
+            do throws(KafkaError) {
+                let (batches, start) = try AppendedFeed.batches(
+                    of: place.partition, from: sweep.bounds.lowerBound, by: asker)
+                passes[sweep.partition]?.appended = batches
+                try consumer.incrementalAssign([place: start])
+            } catch {
+                // It concerns this partition alone; the others' passes go on.
+                passes[sweep.partition] = nil
+                self.queue.withLock { $0.putBack(sweep.unanswered, partition: sweep.partition) }
+                return self.log.info("the past of a feed cannot be read now", [.detail: .string(error.description)])
             }
-            try consumer.incrementalAssign([place: start])
         }
     }
 

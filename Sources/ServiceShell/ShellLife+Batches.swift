@@ -22,7 +22,7 @@ extension ShellLife {
             // Once for each, though a batch may hold several stretches of a partition: a plan of rows goes on from the
             // last commit.
             if let appender = self.appender, let parts = self.parts(of: output, touched, to: appender.topic) {
-                try self.append(parts, of: touched, by: appender)
+                try self.append(parts, of: touched, by: appender, group)
             } else {
                 try self.transact(&output, touched, group)
             }
@@ -42,11 +42,13 @@ extension ShellLife {
         let now = MonotonicClock.milliseconds
         let due = self.owned.values.filter { $0.isCheckpointDue(at: now) }
         guard !due.isEmpty else { return }
-        var output = BatchOutput()
-        do {
-            try self.transact(&output, due, group)
-        } catch {
-            try self.takeBack(due, error)
+        for partition in due {
+            var output = BatchOutput()
+            do {
+                try self.transact(&output, [partition], group)
+            } catch {
+                try self.takeBack([partition], error)
+            }
         }
     }
 
@@ -103,22 +105,24 @@ extension ShellLife {
     }
 
     private func append(
-        _ parts: [AppendWriter.Part], of partitions: [OwnedPartition], by appender: AppendWriter
+        _ parts: [AppendWriter.Part], of partitions: [OwnedPartition], by appender: AppendWriter,
+        _ group: GroupMetadata
     ) throws(KafkaError) {
         // What neither says nor changes anything need not be kept: it would be decided again in the same way.
         let lasts = try appender.append(parts.filter { !$0.records.isEmpty || $0.mark.end?.rows.isEmpty == false })
-        // The next owner may have claimed the partition before this batch came: then it decides the same inputs.
-        guard !self.watch.isInDoubt(at: MonotonicClock.milliseconds) else {
-            throw KafkaError(.fenced, "The machine was held up while it appended a batch.")
-        }
         for partition in partitions {
             partition.batchAppended(
                 OffsetAndMetadata(offset: partition.position, metadata: partition.processor.offsetMetadata),
                 last: lasts[partition.place.partition])
         }
+        // The next owner may have claimed the partition before this batch came, and then decides the same inputs: nobody
+        // is answered until a transaction shows that there was none.
+        guard self.watch.isInDoubt(at: MonotonicClock.milliseconds) else { return }
+        var proof = BatchOutput()
+        try self.transact(&proof, partitions, group)
     }
 
-    private func transact(
+    func transact(
         _ output: inout BatchOutput, _ partitions: [OwnedPartition], _ group: GroupMetadata
     ) throws(KafkaError) {
         let began = MonotonicClock.milliseconds

@@ -18,8 +18,9 @@ extension ShellLife {
             } catch {
                 self.failure = error
             }
-        case .revoked(let places, _):
+        case .revoked(let places, let lost):
             self.metrics.revoked.add()
+            if !lost { self.checkpointBeforeLeaving(places) }
             for place in places {
                 // Of what is appended the group does not know, so that its offset says not whether rows are still true.
                 if let partition = self.owned.removeValue(forKey: place), self.appender == nil {
@@ -103,15 +104,38 @@ extension ShellLife {
     }
 
     /// Claims what partitions append to, and begins what their last owners appended.
+    ///
+    /// In a transaction with the offsets as they stand: it goes through only while the group counts on this instance, so
+    /// that every later owner's tick is later and its epoch higher. A sleeper's claim would outrank the owner's.
     private func claim(_ fresh: [Int32: OwnedPartition]) throws(KafkaError) -> [Int32: AppendedTail] {
-        guard let appender = self.appender else { return [:] }
+        guard let appender = self.appender, let group = self.group else { return [:] }
         var tails: [Int32: AppendedTail] = [:]
+        var output = BatchOutput()
         for (number, partition) in fresh {
-            let offset = try appender.claim(number, epoch: partition.generation)
-            tails[number] = AppendedTail(
-                appender.topic, after: AppendClaims(metadata: partition.committed.metadata),
-                claim: AppendClaims.Claim(epoch: partition.generation, offset: offset))
+            let place = TopicPartition(appender.topic.rawValue, number)
+            var claims = AppendClaims(start: try self.state.end(of: place))
+            if let known = AppendClaims(metadata: partition.committed.metadata) { claims = known }
+            tails[number] = AppendedTail(appender.topic, after: claims, claimedBy: partition.generation)
+            let record = appender.claim(number, epoch: partition.generation)
+            output.items.append(BatchOutput.Item(record: record, from: number))
+            output.offsets[partition.place] = partition.committed
         }
+        try self.writer.commit(output, group: group, consumer: self.consumer)
         return tails
+    }
+
+    /// Writes the rows of partitions that go in good order, so that nobody need read what was appended to them.
+    private func checkpointBeforeLeaving(_ places: [TopicPartition]) {
+        guard let group = self.group else { return }
+        for place in places {
+            guard let partition = self.owned[place], partition.appending?.isAhead == true else { continue }
+            // What was appended is durable either way.
+            do throws(KafkaError) {
+                var output = BatchOutput()
+                try self.transact(&output, [partition], group)
+            } catch {
+                self.log.info("a partition goes without a checkpoint", [.detail: .string(error.description)])
+            }
+        }
     }
 }

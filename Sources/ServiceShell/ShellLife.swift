@@ -95,6 +95,7 @@ final class ShellLife {
             let outcome = try self.consumer.poll(
                 max: Self.batchLimit, timeoutMilliseconds: self.waitMilliseconds, into: &records)
             if let failure = self.failure { throw failure }
+            self.watch.turns(at: MonotonicClock.milliseconds)
             if outcome.rebalanced { self.hasJoined = true }
             self.report(self.hasJoined)
             if !records.isEmpty {

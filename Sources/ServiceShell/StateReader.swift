@@ -33,6 +33,11 @@ final class StateReader {
         }
     }
 
+    /// The end of a partition, whatever transactions are open.
+    func end(of place: TopicPartition) throws(KafkaError) -> Int64 {
+        try self.ends.watermarks(of: place, timeoutMilliseconds: 2000).high
+    }
+
     /// Reads all of `partitions`.
     ///
     /// - Parameters:
@@ -47,7 +52,7 @@ final class StateReader {
     ) throws(KafkaError) {
         var waiting: [TopicPartition: Int64] = [:]
         for place in partitions + tails.keys {
-            let high = try self.ends.watermarks(of: place, timeoutMilliseconds: 2000).high
+            let high = try self.end(of: place)
             if high > tails[place] ?? 0 { waiting[place] = high }
         }
         guard !waiting.isEmpty else { return }

@@ -59,6 +59,7 @@ import Testing
         let sink = Sink()
         let lost = Locked<[UInt64]>([])
         let writer = GatheredWriter(sink, gap: .seconds(3600), lost: { token in lost.withLock { $0.append(token) } })
+        let thread = ShellThread { writer.run() }
         try writer.write(Self.record, token: 1)
         sink.refuses.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
@@ -66,6 +67,7 @@ import Testing
             for _ in 0...GatheredWriter.limit { try writer.write(Self.record, token: 3) }
         }
         writer.stop()
+        try await onOwnThread { #expect(thread.join(seconds: 10)) }
         #expect(lost.withLock { $0.first } == 2 && lost.withLock { $0.count } == GatheredWriter.limit)
         #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
         #expect(await sink.all() == [1])

@@ -115,7 +115,7 @@ struct AppendedBatchesTests {
         log.claim(1)
         log.batch(1, ["stale"], next: 6)
         #expect(log.counting().isEmpty)
-        var tail = AppendedTail(.roomFeed, after: nil, claim: AppendClaims.Claim(epoch: 1, offset: 1))
+        var tail = AppendedTail(.roomFeed, after: AppendClaims(), claimedBy: 1)
         for record in log.records { tail.take(record) }
         #expect(throws: KafkaError.self) { try tail.ends() }
     }

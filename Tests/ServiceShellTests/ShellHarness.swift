@@ -63,6 +63,11 @@ final class ShellHarness {
                 OutgoingRecord(
                     topic: topic.rawValue, partition: partition, key: Array(live.text.utf8), value: nil, headers: []))
         }
+        // And a claim that would make void whatever comes after it.
+        try producer.send(
+            OutgoingRecord(
+                topic: PlazaTopic.roomFeed.rawValue, partition: partition, value: nil,
+                headers: AppendMark(epoch: .max).headers))
         try producer.flush(timeoutMilliseconds: 5000)
         return producer
     }

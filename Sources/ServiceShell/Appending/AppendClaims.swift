@@ -21,7 +21,8 @@ package struct AppendClaims: Equatable, Sendable {
     private static let limit = 8
     private static let mark: Character = "@"
 
-    package init() {}
+    /// No claim yet; batches from `start` on are newer than the state topic.
+    package init(start: Int64 = 0) { self.start = start }
 
     /// The claims that an offset's metadata carries; nil where nothing was ever appended.
     package init?(metadata: String) {
@@ -60,22 +61,44 @@ package enum AppendedFeed {
     /// The writer's consumer group.
     package static let group = "barrage"
 
+    private static let inbox = PlazaTopic.barrageInbox
+    /// How long the question for the group's offset may take, in milliseconds: who asks delivers other feeds meanwhile.
+    private static let patience = 250
+
+    /// A consumer that asks for the group's offsets, which it neither joins nor reads for.
+    ///
+    /// The last checkpoint that stands will do, so an open transaction is not waited for.
+    ///
+    /// - Parameters:
+    ///   - settings: where and who.
+    ///   - mode: the in-memory broker's feeds have no claims.
+    /// - Returns: the consumer, which knows the group's coordinator, for `batches`; nil where there are no claims.
+    /// - Throws: as the first question does.
+    package static func asker(_ settings: KafkaSettings, mode: KafkaMode) throws(KafkaError) -> KafkaConsumer? {
+        guard mode == .full else { return nil }
+        let asker = try KafkaConsumer(settings, group: Self.group, isolation: .uncommitted)
+        _ = try asker.committed([TopicPartition(Self.inbox.rawValue, 0)], timeoutMilliseconds: 5000)
+        return asker
+    }
+
     /// A reader of what counts in a feed partition from `offset` on.
     ///
     /// - Parameters:
     ///   - partition: the partition's number.
-    ///   - offset: where the reading begins, or a logical offset.
-    ///   - consumer: made for `group`, which it does not join.
-    /// - Returns: the reader.
+    ///   - offset: from where on it must be known what counts.
+    ///   - asker: asks for the last checkpoint, if there are any.
+    /// - Returns: the reader, and where it begins: no later than `offset`, and no later than any claim of which the
+    ///   checkpoint does not know.
     /// - Throws: what the question for the group's offset throws; then ask again.
     package static func batches(
-        of partition: Int32, from offset: Int64, asking consumer: KafkaConsumer
-    ) throws(KafkaError) -> AppendedBatches {
-        let inbox = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
-        let committed = try consumer.committed([inbox], timeoutMilliseconds: 1000)
-        guard let metadata = (committed[inbox] ?? nil)?.metadata, let claims = AppendClaims(metadata: metadata) else {
-            return AppendedBatches()
+        of partition: Int32, from offset: Int64, by asker: KafkaConsumer?
+    ) throws(KafkaError) -> (batches: AppendedBatches, start: Int64) {
+        let place = TopicPartition(Self.inbox.rawValue, partition)
+        let committed = try asker?.committed([place], timeoutMilliseconds: Self.patience) ?? [:]
+        guard let metadata = (committed[place] ?? nil)?.metadata, let claims = AppendClaims(metadata: metadata) else {
+            return (AppendedBatches(), offset)
         }
-        return AppendedBatches(epoch: claims.epoch(before: offset == LogicalOffset.end ? .max : offset))
+        let start = min(offset, claims.start)
+        return (AppendedBatches(epoch: claims.epoch(before: start)), start)
     }
 }

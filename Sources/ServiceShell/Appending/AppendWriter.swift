@@ -30,6 +30,9 @@ final class AppendWriter {
         let fates = self.fates
         let failures = meter.failures(of: "\(machine)-append")
         self.topic = topic
+        var settings = settings
+        // A batch goes in several requests: one that fails for good must take those behind it with it.
+        settings.overrides["enable.gapless.guarantee"] = "true"
         self.producer = try KafkaProducer(settings) { delivery in
             if delivery.error != nil { failures.add() }
             fates.withLock { fates in
@@ -45,14 +48,10 @@ final class AppendWriter {
         try self.producer.topicMetadata(self.topic.rawValue, timeoutMilliseconds: 5000)
     }
 
-    /// Makes everything void that older owners append from here on.
-    ///
-    /// - Returns: the claim's offset.
-    func claim(_ partition: Int32, epoch: Int64) throws(KafkaError) -> Int64 {
-        try self.producer.sendAndWait(
-            OutgoingRecord(
-                topic: self.topic.rawValue, partition: partition, value: nil, headers: AppendMark(epoch: epoch).headers),
-            timeoutMilliseconds: Self.patience)
+    /// What makes everything void that older owners append behind it; to be written in a transaction.
+    func claim(_ partition: Int32, epoch: Int64) -> OutgoingRecord {
+        OutgoingRecord(
+            topic: self.topic.rawValue, partition: partition, value: nil, headers: AppendMark(epoch: epoch).headers)
     }
 
     /// Appends a batch and waits until it is durable.
