@@ -75,7 +75,8 @@ package final class GatewayService: ServiceComponent {
 
     private func serve() throws {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaMeter(self.registry))
-        let gathered = GatheredWriter(writer, lost: { [gateway] in gateway.notDelivered(token: $0, isBrokerAway: false) })
+        let gathered = GatheredWriter(
+            writer, lost: { [gateway] in gateway.notDelivered(token: $0, isBrokerAway: false) })
         let filled = DispatchSemaphore(value: 0)
         self.gateway.onFilled { filled.signal() }
         var threads = [
