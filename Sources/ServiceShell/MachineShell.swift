@@ -97,6 +97,8 @@ package struct ShellSettings: Sendable {
     package var instance: String
     package var partitions: Int
     package var mode: KafkaMode
+    /// How often a partition to which batches are appended has a transaction: what a restore reads at most.
+    package var checkpointMilliseconds: Int64 = 15_000
 
     package init(kafka: KafkaSettings, instance: String, partitions: Int, mode: KafkaMode) {
         self.kafka = kafka

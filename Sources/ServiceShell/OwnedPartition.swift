@@ -54,9 +54,6 @@ final class OwnedPartition {
         var isAhead = false
     }
 
-    /// How often a partition to which something was appended has a transaction: what a restore reads at most.
-    private static let checkpointMilliseconds: Int64 = 5000
-
     /// Decides the records of a batch, in order.
     func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) {
         guard let first = records.first, let last = records.last else { return }
@@ -107,14 +104,14 @@ final class OwnedPartition {
         self.position = last.next
     }
 
-    /// Whether a batch may be appended: the last transaction is not long ago.
-    func mayAppend(at now: Int64) -> Bool {
-        guard let since = self.appending?.checkpointAt else { return false }
-        return now - since < Self.checkpointMilliseconds
-    }
+    /// Whether a batch may be appended: the owner has had a transaction.
+    var mayAppend: Bool { self.appending?.checkpointAt != nil }
 
-    /// Whether a transaction must follow although nothing else comes.
-    func isCheckpointDue(at now: Int64) -> Bool { self.appending?.isAhead == true && !self.mayAppend(at: now) }
+    /// Whether something was appended, and the last transaction was no later than `limit`.
+    func isCheckpointDue(since limit: Int64) -> Bool {
+        guard let appending = self.appending, let since = appending.checkpointAt else { return false }
+        return appending.isAhead && since <= limit
+    }
 
     /// A batch is durable; `last` is where it ends in the partition, if it wrote something there.
     func batchAppended(_ offset: OffsetAndMetadata, last: Int64?) {

@@ -37,7 +37,7 @@ struct RowTail {
     /// A broker's default for an offset's metadata, in bytes.
     static let metadataLimit = 4096
     /// What may be appended until the rows are written, in bytes before compression: what a restore goes through.
-    private static let appendedLimit = 4 << 20
+    private static let appendedLimit = 8 << 20
     /// A batch that changes more than this is written at once: it would not fit.
     private static let batchLimit = 32 * 1024
     /// Far above what `metadataLimit` bytes hold of rows; guards against metadata that is not ours.

@@ -36,19 +36,17 @@ extension ShellLife {
             rows: self.owned.values.reduce(0) { $0 + $1.processor.rowCount })
     }
 
-    /// Has a transaction for partitions that were only appended to for a while.
+    /// Has a transaction for a partition that was only appended to for a while.
     func checkpoint() throws {
         guard self.appender != nil, let group = self.group else { return }
-        let now = MonotonicClock.milliseconds
-        let due = self.owned.values.filter { $0.isCheckpointDue(at: now) }
-        guard !due.isEmpty else { return }
-        for partition in due {
-            var output = BatchOutput()
-            do {
-                try self.transact(&output, [partition], group)
-            } catch {
-                try self.takeBack([partition], error)
-            }
+        let limit = MonotonicClock.milliseconds - self.settings.checkpointMilliseconds
+        // One at a time, a turn for each: what comes meanwhile waits for it.
+        guard let partition = self.owned.values.first(where: { $0.isCheckpointDue(since: limit) }) else { return }
+        var output = BatchOutput()
+        do {
+            try self.transact(&output, [partition], group)
+        } catch {
+            try self.takeBack([partition], error)
         }
     }
 
@@ -86,8 +84,7 @@ extension ShellLife {
     private func parts(
         of output: BatchOutput, _ touched: [OwnedPartition], to topic: PlazaTopic
     ) -> [AppendWriter.Part]? {
-        let now = MonotonicClock.milliseconds
-        guard !self.watch.isInDoubt(at: now), touched.allSatisfy({ $0.mayAppend(at: now) }),
+        guard !self.watch.isInDoubt(at: MonotonicClock.milliseconds), touched.allSatisfy(\.mayAppend),
             output.items.allSatisfy({ $0.record.topic == topic.rawValue && $0.record.partition == $0.from })
         else { return nil }
         var parts: [AppendWriter.Part] = []

@@ -156,11 +156,10 @@ final class RunningShell {
         let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed) {
             MachineProcessor(TallyMachine(), $0)
         }
-        let shell = MachineShell(
-            spec,
-            settings: ShellSettings(
-                kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.mode),
-            log: .none, metrics: self.metrics)
+        var settings = ShellSettings(
+            kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.mode)
+        settings.checkpointMilliseconds = 1000
+        let shell = MachineShell(spec, settings: settings, log: .none, metrics: self.metrics)
         self.shell = shell
         self.thread = ShellThread { shell.run() }
     }
