@@ -9,7 +9,7 @@ internal import PlazaWire
 /// One life of a machine's shell: its clients, its partitions, and the loop.
 final class ShellLife {
     private static let batchLimit = 500
-    /// How long after a batch was begun the next one is, where batches are appended: without a pause they would be of a
+    /// How long after a batch was begun the next one is, where many small ones come: without a pause they would be of a
     /// message or two each, for the same work of the broker and the gateways.
     private static let appendSpacing: Int64 = 10
 
@@ -137,7 +137,7 @@ final class ShellLife {
 
     /// Waits until the next batch may begin.
     private func pace() {
-        guard self.appender != nil else { return }
+        guard self.spec.appendsTo != nil else { return }
         let now = MonotonicClock.milliseconds
         if now < self.nextBatchAt { PauseTimer.wait(milliseconds: self.nextBatchAt - now) }
     }
