@@ -54,8 +54,9 @@ extension ShellLife {
         _ records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition, into output: inout BatchOutput,
         _ replies: inout [OutgoingRecord]
     ) throws {
-        let isTaken = records.contains { SideProducer.isTake($0) && $0.offset > partition.generation }
-        if self.appender != nil, isTaken {
+        if self.appender != nil,
+            records.contains(where: { SideProducer.isTake($0) && $0.offset > partition.generation })
+        {
             throw KafkaError(.fenced, "Another instance has taken \(partition.place).")
         }
         var effects: [Effect] = []
@@ -95,8 +96,7 @@ extension ShellLife {
             let end = AppendMark.End(next: partition.position, metadata: metadata, rows: rows)
             parts.append(
                 AppendWriter.Part(
-                    partition: number, records: Array(records),
-                    mark: AppendMark(epoch: partition.generation, end: end)))
+                    partition: number, records: Array(records), epoch: partition.generation, end: end))
         }
         return parts
     }
@@ -106,7 +106,7 @@ extension ShellLife {
         _ group: GroupMetadata
     ) throws(KafkaError) {
         // What neither says nor changes anything need not be kept: it would be decided again in the same way.
-        let lasts = try appender.append(parts.filter { !$0.records.isEmpty || $0.mark.end?.rows.isEmpty == false })
+        let lasts = try appender.append(parts.filter { !$0.records.isEmpty || !$0.end.rows.isEmpty })
         for partition in partitions {
             partition.batchAppended(
                 OffsetAndMetadata(offset: partition.position, metadata: partition.processor.offsetMetadata),

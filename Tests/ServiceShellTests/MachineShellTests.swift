@@ -126,11 +126,7 @@ import Testing
         let live = Self.lives("former", 1)[0]
         let first = harness.start("one")
         // The first batch of an owner is a transaction, those that follow are appended.
-        for count in 1...3 {
-            try harness.say("\(count)", in: live)
-            try harness.flush()
-            _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= count }
-        }
+        try harness.sayOneByOne(3, in: live)
         #expect(first.stop())
         let epoch = try harness.lastEpoch(in: live)
         try harness.append(number: 90, in: live, AppendMark(epoch: epoch))
@@ -160,11 +156,7 @@ import Testing
         let harness = try ShellHarness(.full)
         let live = Self.lives("quiet", 1)[0]
         let shell = harness.start("one")
-        for count in 1...3 {
-            try harness.say("\(count)", in: live)
-            try harness.flush()
-            _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= count }
-        }
+        try harness.sayOneByOne(3, in: live)
         let claims = try harness.claims(of: live) { $0.start > (try? harness.lastMark(in: live).offset) ?? .max }
         #expect(claims.claims.last?.epoch == (try harness.lastEpoch(in: live)))
         #expect(shell.stop())

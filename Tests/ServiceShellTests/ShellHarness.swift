@@ -39,6 +39,15 @@ final class ShellHarness {
         try self.producer.send(TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions))
     }
 
+    /// Puts texts into the inbox of a live that has none yet, each when the one before is in the feed: a batch for each.
+    func sayOneByOne(_ count: Int, in live: LiveKey) throws {
+        for number in 1...count {
+            try self.say("\(number)", in: live)
+            try self.flush()
+            _ = try self.feed(of: [live]) { ($0[live]?.count ?? 0) >= number }
+        }
+    }
+
     /// What an owner that stopped in mid-commit leaves: an open transaction that deletes the live's row and sets the
     /// group's offset back to the beginning.
     ///

@@ -13,7 +13,8 @@ final class AppendWriter {
     struct Part {
         var partition: Int32
         var records: [OutgoingRecord]
-        var mark: AppendMark
+        var epoch: Int64
+        var end: AppendMark.End
     }
 
     let topic: PlazaTopic
@@ -62,13 +63,13 @@ final class AppendWriter {
         do throws(KafkaError) {
             self.fates.withLock { $0 = Fates() }
             for var part in parts {
-                let end = part.mark.headers
-                let epoch = AppendMark(epoch: part.mark.epoch).headers
+                let last = AppendMark(epoch: part.epoch, end: part.end).headers
+                let others = AppendMark(epoch: part.epoch).headers
                 if part.records.isEmpty {
                     part.records = [OutgoingRecord(topic: self.topic.rawValue, partition: part.partition, value: nil)]
                 }
                 for index in part.records.indices {
-                    part.records[index].headers += index == part.records.indices.last ? end : epoch
+                    part.records[index].headers += index == part.records.indices.last ? last : others
                     try self.producer.send(part.records[index])
                 }
             }
