@@ -118,11 +118,11 @@ struct KafkaHome: Sendable {
             group.min.session.timeout.ms=1000
             group.initial.rebalance.delay.ms=0
             transaction.abort.timed.out.transaction.cleanup.interval.ms=200
-            broker.session.timeout.ms=\(self.brokers == 1 ? 3000 : 2000)
-            broker.heartbeat.interval.ms=500
+            broker.session.timeout.ms=\(self.brokers == 1 ? 3000 : 1000)
+            broker.heartbeat.interval.ms=\(self.brokers == 1 ? 500 : 250)
             controller.quorum.fetch.timeout.ms=1000
-            controller.quorum.election.timeout.ms=500
-            controller.quorum.election.backoff.max.ms=250
+            controller.quorum.election.timeout.ms=300
+            controller.quorum.election.backoff.max.ms=100
 
             default.replication.factor=\(self.brokers)
             min.insync.replicas=\(self.brokers == 1 ? 1 : 2)

@@ -78,6 +78,15 @@ internal import CRdkafka
         self.answerAtOnce()
     }
 
+    /// Makes a broker the leader of a partition.
+    ///
+    /// - Throws: if there is no such topic, partition or broker.
+    package func setLeader(of topic: String, _ partition: Int32, broker id: Int32) throws(EmbeddedBrokerError) {
+        try unsafe self.check(
+            rd_kafka_mock_partition_set_leader(self.cluster, topic, partition, id),
+            "make broker \(id) lead \(topic) \(partition)")
+    }
+
     private func answerAtOnce() {
         let addresses = self.bootstrap.split(separator: ",")
         Listeners.answerAtOnce(ports: Set(addresses.compactMap { UInt16($0.split(separator: ":").last ?? "") }))

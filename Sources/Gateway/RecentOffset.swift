@@ -17,7 +17,7 @@ struct RecentOffset {
         // The in-memory broker cannot look up times; it keeps little, and what is old is left out when it is read.
         if self.mode == .embedded { return LogicalOffset.beginning }
         // The end is asked for first, or what is written between two questions would be left out.
-        let end = try consumer.watermarks(of: partition, timeoutMilliseconds: 5000).high
+        let end = try consumer.end(of: partition, timeoutMilliseconds: 5000)
         let since = WallClock.milliseconds() - self.span.count
         let found = try consumer.offsets(forTimes: [partition: since], timeoutMilliseconds: 5000)
         guard let offset = found[partition], offset >= 0 else { return end }

@@ -116,7 +116,7 @@ final class ReplayReader: ReplaySource {
             passes[sweep.partition] = Pass(sweep: sweep)
             let place = Self.place(sweep.partition)
             if sweep.isSearch {
-                sweep.begins(at: try consumer.watermarks(of: place, timeoutMilliseconds: 1000).low)
+                sweep.begins(at: try consumer.beginning(of: place, timeoutMilliseconds: 1000))
                 passes[sweep.partition]?.sweep = sweep
             }
             if sweep.isOver { continue }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 
 /// Questions to the brokers, and commits without a transaction. All block the consumer's thread.
 extension KafkaConsumer {
@@ -27,27 +28,68 @@ extension KafkaConsumer {
         try self.client.commit(list)
     }
 
-    /// Asks for the ends of a partition; for a consumer that reads committed, `high` is before open transactions.
-    package func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int) throws(KafkaError) -> Watermarks {
-        try self.client.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    /// Asks for the oldest offset that a partition keeps.
+    ///
+    /// - Throws: as `offsets(forTimes:timeoutMilliseconds:)`.
+    package func beginning(of partition: TopicPartition, timeoutMilliseconds: Int) throws(KafkaError) -> Int64 {
+        try self.offset(LogicalOffset.beginning, of: partition, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// The ends of an assigned partition as the last fetch told them, without asking; nil before the first.
-    package func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
-        (try? self.client)?.cachedWatermarks(of: partition)
+    /// Asks for the offset behind a partition's newest record; for a consumer that reads committed, before open
+    /// transactions.
+    ///
+    /// - Throws: as `offsets(forTimes:timeoutMilliseconds:)`.
+    package func end(of partition: TopicPartition, timeoutMilliseconds: Int) throws(KafkaError) -> Int64 {
+        try self.offset(LogicalOffset.end, of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// The protocol takes both ends of a partition for times.
+    ///
+    /// The client's own question for both ends goes on for ever
+    /// while the partition's last known leader is away, whatever time it is given (librdkafka before 2.3).
+    private func offset(
+        _ logical: Int64, of partition: TopicPartition, timeoutMilliseconds: Int
+    ) throws(KafkaError) -> Int64 {
+        let found = try self.offsets(forTimes: [partition: logical], timeoutMilliseconds: timeoutMilliseconds)
+        guard let offset = found[partition], offset >= 0 else {
+            throw KafkaError(.retriable, "The broker named no offset of \(partition).", isRetriable: true)
+        }
+        return offset
     }
 
     /// For each partition the first offset whose time is at or after the given one, in milliseconds since 1970.
     ///
+    /// A client that asks seldom knows the leader of before, and would ask it until it is back: so it asks again and
+    /// again, each time after learning who leads now.
+    ///
     /// - Returns: `LogicalOffset.end` where there is none.
+    /// - Throws: `timedOut` or `brokerDown` when no leader answered in time, `unknownTopic`.
     package func offsets(forTimes times: [TopicPartition: Int64], timeoutMilliseconds: Int) throws(KafkaError)
         -> [TopicPartition: Int64]
     {
         guard !times.isEmpty else { return [:] }
-        let list = PartitionList(times)
-        try self.client.readOffsetsForTimes(list, timeoutMilliseconds: timeoutMilliseconds)
-        return Dictionary(list.entries.map { ($0.partition, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        let client = try self.client
+        let deadline = MonotonicClock.milliseconds + Int64(timeoutMilliseconds)
+        while true {
+            let left = deadline - MonotonicClock.milliseconds
+            let list = PartitionList(times)
+            do {
+                try client.readOffsetsForTimes(list, timeoutMilliseconds: Int(max(0, min(left, Self.leaderPatience))))
+                let pairs = list.entries.map { ($0.partition, $0.offset) }
+                return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+            } catch {
+                guard error.isRetriable, left > Self.leaderPause else { throw error }
+            }
+            PauseTimer.wait(milliseconds: Self.leaderPause)
+            for topic in Set(times.keys.map(\.topic)) {
+                _ = try? client.clusterInfo(topic: topic, timeoutMilliseconds: Int(Self.leaderPatience))
+            }
+        }
     }
+
+    /// How long one leader is asked before the client learns whether it is still one, and the pause before it asks again.
+    private static let leaderPatience: Int64 = 500
+    private static let leaderPause: Int64 = 20
 
     /// Who this consumer is in its group now, for `KafkaProducer.sendOffsets`.
     package func groupMetadata() -> GroupMetadata? { (try? self.client)?.groupMetadata }

@@ -20,7 +20,7 @@ package final class KafkaConsumer {
     /// - Parameters:
     ///   - settings: where and who.
     ///   - group: the group to join; without one only named partitions can be read and nothing can be committed.
-    ///   - isolation: which records of transactions are seen. `committed` and `watermarks` depend on it too.
+    ///   - isolation: which records of transactions are seen. `committed` and `end` depend on it too.
     ///   - fetchWaitMilliseconds: how long a broker holds back an empty answer. Less wakes a quiet consumer sooner when
     ///     its assignment changes, and costs the broker more.
     ///   - sessionTimeoutMilliseconds: how long the group waits for a silent member.

@@ -47,17 +47,3 @@ package enum LogicalOffset {
     /// What the group committed, else the consumer's start position.
     package static let committed: Int64 = -1000
 }
-
-/// The oldest offset that is kept and the one behind the newest record.
-package struct Watermarks: Sendable, Equatable {
-    /// The oldest offset that is kept.
-    package var low: Int64
-    /// The offset behind the newest record.
-    package var high: Int64
-
-    /// Makes a pair.
-    package init(low: Int64, high: Int64) {
-        self.low = low
-        self.high = high
-    }
-}

@@ -35,7 +35,7 @@ final class StateReader {
 
     /// The end of a partition, whatever transactions are open.
     func end(of place: TopicPartition) throws(KafkaError) -> Int64 {
-        try self.ends.watermarks(of: place, timeoutMilliseconds: 2000).high
+        try self.ends.end(of: place, timeoutMilliseconds: 5000)
     }
 
     /// Reads all of `partitions`.

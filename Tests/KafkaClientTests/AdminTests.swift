@@ -67,7 +67,7 @@ struct AdminTests {
 
             let admin = try KafkaAdmin(Server.real.settings())
             #expect(try admin.deleteRecords(before: [place: 1]) == [place: 1])
-            #expect(try consumer.watermarks(of: place, timeoutMilliseconds: 5000).low == 1)
+            #expect(try consumer.beginning(of: place, timeoutMilliseconds: 5000) == 1)
             producer.close(timeoutMilliseconds: 1000)
         }
     }

@@ -37,6 +37,42 @@ struct FailureTests {
         }
     }
 
+    @Test func `a partition's ends are told by its new leader when the one that the client knows is away for good`()
+        async throws
+    {
+        try await onOwnThread {
+            let broker = try EmbeddedBroker(brokers: 2, topics: ["t": 1])
+            let place = TopicPartition("t", 0)
+            try broker.setLeader(of: "t", 0, broker: 1)
+            let consumer = try KafkaConsumer(Self.silent(broker.bootstrap))
+            #expect(try consumer.end(of: place, timeoutMilliseconds: 5000) == 0)
+
+            try broker.takeDown(broker: 1)
+            // Learns of the loss before there is a new leader, and so goes on taking the old one for it.
+            _ = try? consumer.topicMetadata("t", timeoutMilliseconds: 1000)
+            try broker.setLeader(of: "t", 0, broker: 2)
+            #expect(try consumer.end(of: place, timeoutMilliseconds: 5000) == 0)
+            #expect(try consumer.beginning(of: place, timeoutMilliseconds: 5000) == 0)
+            consumer.close()
+        }
+    }
+
+    @Test func `a question for a partition's end ends in time while every broker is away`() async throws {
+        try await onOwnThread {
+            let broker = try EmbeddedBroker(topics: ["t": 1])
+            let consumer = try KafkaConsumer(Self.silent(broker.bootstrap))
+            #expect(try consumer.end(of: TopicPartition("t", 0), timeoutMilliseconds: 5000) == 0)
+            try broker.takeDown(broker: 1)
+            let began = ContinuousClock.now
+            let error = #expect(throws: KafkaError.self) {
+                try consumer.end(of: TopicPartition("t", 0), timeoutMilliseconds: 1000)
+            }
+            #expect(error?.isRetriable == true)
+            #expect(ContinuousClock.now - began < .seconds(3))
+            consumer.close()
+        }
+    }
+
     @Test func `a wrong setting is refused by its name`() {
         let error = #expect(throws: KafkaError.self) {
             _ = try KafkaProducer(Self.silent("127.0.0.1:1", overrides: ["no.such.setting": "1"]))

@@ -72,8 +72,8 @@ struct ProducingAndConsumingTests {
             let one = try #require(try consumer.readToEnd([places[1]]))
             #expect(one.records.map(\.text) == ["one"])
             #expect(one.ends == [places[1]: 1])
-            #expect(try consumer.watermarks(of: places[1], timeoutMilliseconds: 5000) == Watermarks(low: 0, high: 1))
-            #expect(consumer.cachedWatermarks(of: places[1])?.high == 1)
+            #expect(try consumer.beginning(of: places[1], timeoutMilliseconds: 5000) == 0)
+            #expect(try consumer.end(of: places[1], timeoutMilliseconds: 5000) == 1)
             producer.close(timeoutMilliseconds: 1000)
         }
     }

@@ -61,23 +61,6 @@ extension ClientHandle {
         try list.check()
     }
 
-    func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int) throws(KafkaError) -> Watermarks {
-        var marks = Watermarks(low: -1, high: -1)
-        try unsafe self.check(
-            rd_kafka_query_watermark_offsets(
-                self.pointer, partition.topic, partition.partition, &marks.low, &marks.high,
-                Int32(clamping: timeoutMilliseconds)))
-        return marks
-    }
-
-    func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
-        var marks = Watermarks(low: -1, high: -1)
-        let code = unsafe rd_kafka_get_watermark_offsets(
-            self.pointer, partition.topic, partition.partition, &marks.low, &marks.high)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, marks.high >= 0 else { return nil }
-        return marks
-    }
-
     var groupMetadata: GroupMetadata? {
         unsafe GroupMetadata(consuming: rd_kafka_consumer_group_metadata(self.pointer))
     }
