@@ -90,6 +90,23 @@ struct KillTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(4)))
+    func `I8 a broker of three dies under load: nothing acknowledged is lost, and all goes on in 5 s`() async throws {
+        let options = LiveCluster.options(realKafka: 3)
+        try await LiveCluster.with(options, readyWithin: .seconds(120)) { cluster in
+            let report = try await ClusterHarness(cluster).load(rate: 5, seconds: 15) {
+                try await cluster.kill("broker-2")
+            }
+            print("broker-2 of three killed: longest pause of a feed \(Int(report.longestPause)) ms")
+            #expect(report.isClean, "\(report)")
+            #expect(report.unanswered == 0, "\(report.unanswered) without an answer")
+            // What the gateway does not take is told at once; nobody waits in vain.
+            #expect(report.refused.keys.allSatisfy { $0 == "unavailable" }, "\(report.refused)")
+            #expect(report.admitted > 0, "nothing was admitted")
+            #expect(report.longestPause <= 5000, "the feeds stood still for \(Int(report.longestPause)) ms")
+        }
+    }
+
     /// Kills `name` two seconds into a load, with a probe of its service beside it.
     static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ what: String)
         async throws
