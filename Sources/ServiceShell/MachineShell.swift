@@ -99,6 +99,9 @@ package struct ShellSettings: Sendable {
     package var mode: KafkaMode
     /// How often a partition to which batches are appended has a transaction: what a restore reads at most.
     package var checkpointMilliseconds: Int64 = 15_000
+    /// How long an appended batch may take to become durable before the shell begins anew from what came of it; asked
+    /// for each batch.
+    package var appendMilliseconds: @Sendable () -> Int = { 5000 }
 
     package init(kafka: KafkaSettings, instance: String, partitions: Int, mode: KafkaMode) {
         self.kafka = kafka

@@ -125,8 +125,11 @@ extension ShellLife {
     }
 
     /// Writes the rows of partitions that go in good order, so that nobody need read what was appended to them.
+    ///
+    /// Not after a failure: of a batch that was appended without an answer the rows know nothing, and it counts if it
+    /// came through; rows that were half restored are not those of the partition either.
     private func checkpointBeforeLeaving(_ places: [TopicPartition]) {
-        guard let group = self.group else { return }
+        guard self.failure == nil, let group = self.group else { return }
         for place in places {
             guard let partition = self.owned[place], partition.appending?.isAhead == true else { continue }
             // What was appended is durable either way.

@@ -67,7 +67,9 @@ final class ShellLife {
             self.writer = try TransactionWriter(
                 settings.kafka, transactionalID: "\(settings.instance).\(spec.name)", state: spec.state)
             self.appender = try spec.appendsTo.map { topic throws(KafkaError) in
-                try AppendWriter(settings.kafka, topic: topic, machine: spec.name, meter: meter)
+                try AppendWriter(
+                    settings.kafka, topic: topic, patienceMilliseconds: settings.appendMilliseconds,
+                    machine: spec.name, meter: meter)
             }
         case .embedded:
             self.writer = try PlainWriter(settings.kafka, state: spec.state)
@@ -85,6 +87,15 @@ final class ShellLife {
     }
 
     func run() throws {
+        do {
+            try self.serve()
+        } catch {
+            self.failure = error
+            throw error
+        }
+    }
+
+    private func serve() throws {
         try self.prepare()
         try self.consumer.subscribe(self.spec.inbox.rawValue) { [weak self] event in self?.rebalanced(event) }
         var records: [IncomingRecord] = []

@@ -162,6 +162,31 @@ import Testing
         #expect(shell.stop())
     }
 
+    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 batches of which the writer never learns whether they came through count once, and the next life goes on`()
+        throws
+    {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("unsure", 1)[0]
+        // Each of its lives has a transaction and an appended batch, and ends with the second one.
+        let appended = Locked(0)
+        let unsure = harness.start("one") {
+            appended.withLock { appended in
+                appended += 1
+                return appended.isMultiple(of: 2) ? 0 : 5000
+            }
+        }
+        try harness.sayOneByOne(6, in: live)
+        #expect(appended.withLock { $0 } >= 4)
+        #expect(unsure.stop())
+        let next = harness.start("two")
+        try harness.say("7", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 7 }
+        #expect(numbers[live] == [1, 2, 3, 4, 5, 6, 7])
+        #expect(next.stop())
+    }
+
     static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
         var last: Int64 = 0
         return numbers.filter { number in

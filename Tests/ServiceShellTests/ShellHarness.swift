@@ -27,7 +27,16 @@ final class ShellHarness {
     }
 
     /// A running shell of the tally machine.
-    func start(_ instance: String) -> RunningShell { RunningShell(self, instance) }
+    ///
+    /// - Parameters:
+    ///   - instance: its name.
+    ///   - appendMilliseconds: how long it waits for each appended batch; with 0 it never learns what came of it.
+    /// - Returns: the shell, which runs on a thread of its own.
+    func start(
+        _ instance: String, appendMilliseconds: @escaping @Sendable () -> Int = { 5000 }
+    ) -> RunningShell {
+        RunningShell(self, instance, appendMilliseconds: appendMilliseconds)
+    }
 
     /// Puts a text into the inbox.
     func say(_ text: String, in live: LiveKey) throws {
@@ -161,13 +170,14 @@ final class RunningShell {
     let metrics = MetricsRegistry()
     private let thread: ShellThread
 
-    init(_ harness: ShellHarness, _ instance: String) {
+    init(_ harness: ShellHarness, _ instance: String, appendMilliseconds: @escaping @Sendable () -> Int) {
         let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed) {
             MachineProcessor(TallyMachine(), $0)
         }
         var settings = ShellSettings(
             kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.mode)
         settings.checkpointMilliseconds = 1000
+        settings.appendMilliseconds = appendMilliseconds
         let shell = MachineShell(spec, settings: settings, log: .none, metrics: self.metrics)
         self.shell = shell
         self.thread = ShellThread { shell.run() }

@@ -20,17 +20,21 @@ final class AppendWriter {
     let topic: PlazaTopic
     private let producer: KafkaProducer
     private let fates = Locked(Fates())
-    private static let patience = 5000
+    private let patience: @Sendable () -> Int
 
     private struct Fates {
         var error: KafkaError?
         var last: [Int32: Int64] = [:]
     }
 
-    init(_ settings: KafkaSettings, topic: PlazaTopic, machine: String, meter: KafkaMeter) throws(KafkaError) {
+    init(
+        _ settings: KafkaSettings, topic: PlazaTopic, patienceMilliseconds: @escaping @Sendable () -> Int,
+        machine: String, meter: KafkaMeter
+    ) throws(KafkaError) {
         let fates = self.fates
         let failures = meter.failures(of: "\(machine)-append")
         self.topic = topic
+        self.patience = patienceMilliseconds
         var settings = settings
         // A batch goes in several requests: one that fails for good must take those behind it with it.
         settings.overrides["enable.gapless.guarantee"] = "true"
@@ -73,7 +77,7 @@ final class AppendWriter {
                     try self.producer.send(part.records[index])
                 }
             }
-            try self.producer.flush(timeoutMilliseconds: Self.patience)
+            try self.producer.flush(timeoutMilliseconds: self.patience())
             let fates = self.fates.withLock { $0 }
             if let error = fates.error { throw error }
             return fates.last
