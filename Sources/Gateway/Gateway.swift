@@ -35,7 +35,8 @@ package final class Gateway: Sendable {
     private let mailboxes: [Mailbox<ShardMessage>]
     private let sink = Locked<(any RecordSink)?>(nil)
     private let past = Locked<(any ReplaySource)?>(nil)
-    private let health = Locked(BrokerHealth())
+    let health = Locked(BrokerHealth())
+    let probe = Locked<BrokerProbe?>(nil)
     private let state = Locked(State())
 
     private struct State: Sendable {
@@ -217,34 +218,6 @@ package final class Gateway: Sendable {
 }
 
 extension Gateway {
-    /// Whether calls can be passed on, but for probes.
-    var isBrokerThere: Bool { self.health.withLock { $0.isThere } }
-
-    /// Whether a call may be passed on now.
-    func brokerAdmits() -> Bool {
-        let now = MonotonicClock.now
-        return self.health.withLock { $0.admits(at: now) }
-    }
-
-    /// The broker's client lost the broker; any thread.
-    package func brokerLost() {
-        let now = MonotonicClock.now
-        self.health.withLock { $0.lost(at: now) }
-    }
-
-    /// Something was delivered to the broker; any thread.
-    package func brokerDelivered() { self.health.withLock { $0.delivered() } }
-
-    /// A record with this token is lost; any thread.
-    ///
-    /// - Parameters:
-    ///   - token: the call's, or 0.
-    ///   - isBrokerAway: the broker did not take it, and not a queue of ours.
-    package func notDelivered(token: UInt64, isBrokerAway: Bool = true) {
-        if isBrokerAway { self.brokerLost() }
-        if token != 0 { self.post(Int(token >> 48), [.notDelivered(token: token)]) }
-    }
-
     /// The tables have been read up to their ends.
     package func tablesFilled() {
         self.tables.refreshRanking(at: Timestamp(milliseconds: WallClock.milliseconds()))

@@ -77,6 +77,8 @@ package final class GatewayService: ServiceComponent {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaMeter(self.registry))
         let gathered = GatheredWriter(
             writer, lost: { [gateway] in gateway.notDelivered(token: $0, isBrokerAway: false) })
+        let probe = BrokerProbe { writer.answers(milliseconds: BrokerProbe.questionMilliseconds) }
+        self.gateway.attach(probe)
         let filled = DispatchSemaphore(value: 0)
         self.gateway.onFilled { filled.signal() }
         var threads = [
@@ -90,7 +92,9 @@ package final class GatewayService: ServiceComponent {
             self.past.stop()
             self.asker?.stop()
             gathered.stop()
+            probe.stop()
             for thread in threads { _ = thread.join(seconds: 1) }
+            _ = probe.join(seconds: 1)
             writer.close(milliseconds: 200)
         }
         try writer.warmUp()

@@ -50,6 +50,14 @@ package final class KafkaProducer: Sendable {
         return info.topics[topic] ?? 0
     }
 
+    /// Asks the leader of each partition for something that it alone knows, and so shows that all of them answer.
+    ///
+    /// - Throws: the first partition's error, `timedOut`, `brokerDown`.
+    package func askLeaders(of partitions: [TopicPartition], timeoutMilliseconds: Int) throws(KafkaError) {
+        let list = PartitionList(partitions, offset: LogicalOffset.end)
+        try self.client.readOffsetsForTimes(list, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
     /// Puts a record into the queue; never blocks.
     ///
     /// - Parameters:

@@ -120,26 +120,54 @@ import Testing
         #expect(HeartbeatPlan(lease: .seconds(90)).step == Milliseconds(500))
     }
 
-    @Test func `while the broker is away calls are refused but for a probe now and then`() {
+    @Test func `a broker that delivers nothing for a second after a loss is away until it answers or delivers`() {
         var health = BrokerHealth()
         #expect(health.admits(at: 0) == true)
         #expect(health.isThere)
-        health.lost(at: 1000)
-        health.lost(at: 1400)
+        health.lost()
+        health.lost()
         #expect(health.admits(at: 1500) == true)
         #expect(health.admits(at: 2499) == true)
-        #expect(health.admits(at: 2500) == true)
-        #expect(health.admits(at: 2501) == false)
-        #expect(health.admits(at: 2999) == false)
-        #expect(health.admits(at: 3000) == true)
-        #expect(health.admits(at: 3001) == false)
+        #expect(health.beginsAsking() == false)
+        for time in 0..<100 { #expect(health.admits(at: Timestamp(milliseconds: 2500 + 500 * Int64(time))) == false) }
+        #expect(health.beginsAsking() == true)
+        #expect(health.beginsAsking() == false, "one asks")
+        health.lost()
+        #expect(health.goesOnAsking() == true)
+        health.answered()
+        #expect(health.isThere == false, "it has delivered nothing yet")
+        #expect(health.goesOnAsking() == false)
+        // It answers questions and takes nothing: the first call since has its second again.
+        #expect(health.admits(at: 60_000) == true)
+        #expect(health.admits(at: 60_999) == true)
+        #expect(health.admits(at: 61_000) == false)
+        #expect(health.beginsAsking() == true)
         health.delivered()
-        #expect(health.admits(at: 3002) == true)
+        #expect(health.isThere && health.admits(at: 61_001) == true)
+        health.answered()
+        #expect(health.isThere, "an answer that comes late takes nothing back")
+        #expect(health.goesOnAsking() == false)
+    }
+
+    @Test func `a broker that did not take a record in time is away at once`() {
+        var health = BrokerHealth()
+        #expect(health.admits(at: 0) == true)
+        health.timedOut()
+        #expect(health.admits(at: 5000) == false)
+        #expect(health.beginsAsking() == true)
+        health.answered()
+        health.timedOut()
+        #expect(health.admits(at: 5001) == false)
+        #expect(health.beginsAsking() == false, "who asks has not been told to end")
+        #expect(health.goesOnAsking() == true)
+        health.delivered()
+        health.timedOut()
+        #expect(health.goesOnAsking() == true, "away again before it was noticed")
     }
 
     @Test func `a connection that is lost and back in a moment refuses nobody`() {
         var health = BrokerHealth()
-        health.lost(at: 1000)
+        health.lost()
         for time in 60_000..<60_100 { #expect(health.admits(at: Timestamp(milliseconds: Int64(time))) == true) }
         health.delivered()
         #expect(health.isThere)

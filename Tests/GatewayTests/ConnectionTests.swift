@@ -216,17 +216,13 @@ import Tokens
         }
         #expect(lost.code == .unavailable && lost.retryAfter != nil)
         cluster.state.withLock { $0.answers = true }
-        // The first call since is passed on; once it has waited for a second, the broker counts as away.
-        #expect(self.code(try client.call("barrage.sendText", text)) == nil)
-        while !client.isQuiet(milliseconds: 1100) { _ = try client.next() }
-        // One call in a while is let through to find out whether the broker is back; the others are refused.
-        let ids = try (0..<4).map { _ in try client.begin("barrage.sendText", text) }
-        let outcomes = try ids.map { try client.answer(to: $0) }
-        let refused = outcomes.filter { outcome in
-            guard case .failure(let error) = outcome else { return false }
-            return error.code == .unavailable && error.retryAfter != nil
+        for _ in 0..<4 {
+            guard case .failure(let error) = try client.call("barrage.sendText", text) else {
+                Issue.record("passed on although the broker is away")
+                return
+            }
+            #expect(error.code == .unavailable && error.retryAfter != nil)
         }
-        #expect(refused.count >= 3, "\(outcomes)")
         cluster.gateway.brokerDelivered()
         #expect(self.code(try client.call("barrage.sendText", text)) == nil)
         cluster.state.withLock { $0.refusal = .full }

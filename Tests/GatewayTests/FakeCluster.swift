@@ -30,6 +30,8 @@ final class FakeCluster: RecordSink, FeedSource {
         var refusal: SinkRefusal?
         var followed: [Int] = []
         var tokens: [UInt64] = []
+        /// Takes records instead, where a test wants a broker between the gateway and the machines.
+        var inboxes: InboxWriter?
     }
 
     static let app = AppID("demo")
@@ -76,6 +78,7 @@ final class FakeCluster: RecordSink, FeedSource {
     // MARK: what the gateway calls
 
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+        if let inboxes = self.state.withLock({ $0.inboxes }) { return try inboxes.write(record, token: token) }
         let (refusal, answers) = self.state.withLock { state in
             if state.refusal == nil {
                 state.records.append(record)
