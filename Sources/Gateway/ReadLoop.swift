@@ -76,8 +76,8 @@ final class ReadLoop: Sendable {
         switch error.kind {
         case .retriable, .timedOut, .brokerDown, .unknownTopic:
             if isStarting { log.info(message, detail) } else { log.warning(message, detail) }
-        case .queueFull, .fenced, .abortRequired, .fatal, .messageTooLarge, .unsupported, .invalidConfiguration,
-            .closed, .other:
+        case .queueFull, .fenced, .abortRequired, .fatal, .messageTooLarge, .unsupported, .sessionRefused,
+            .invalidConfiguration, .closed, .other:
             log.error(message, detail)
         }
     }

@@ -85,7 +85,7 @@ package final class KafkaConsumer {
     ///   - timeoutMilliseconds: how long to wait for the first; 0 takes only what is there.
     ///   - records: the records are appended to it.
     /// - Returns: ends reached, problems, and whether there was a rebalance or a wake.
-    /// - Throws: errors after which the consumer is of no more use, or `closed`.
+    /// - Throws: errors after which the consumer is of no more use, among them `sessionRefused`, or `closed`.
     package func poll(max: Int, timeoutMilliseconds: Int, into records: inout [IncomingRecord]) throws(KafkaError)
         -> PollOutcome
     {
@@ -157,7 +157,8 @@ package final class KafkaConsumer {
             if error.isFatal { throw error }
             outcome.partitionErrors[partition] = error
         case .failed(let error):
-            if error.isFatal { throw error }
+            // librdkafka would ask for the same session again and again.
+            if error.isFatal || error.kind == .sessionRefused { throw error }
             outcome.errors.append(error)
             self.settings.onError?(error)
         case .statistics(let statistics):

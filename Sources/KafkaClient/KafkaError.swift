@@ -24,6 +24,8 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         case messageTooLarge
         /// The broker does not offer this.
         case unsupported
+        /// The group's coordinator takes no session of this length: make another consumer with a longer one.
+        case sessionRefused
         /// A setting has a wrong name or value.
         case invalidConfiguration
         /// The client was closed before.

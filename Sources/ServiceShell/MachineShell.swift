@@ -58,9 +58,10 @@ package final class MachineShell: Sendable {
         var pause: Int64 = 50
         while !self.isStopping {
             let began = MonotonicClock.milliseconds
+            let session = self.settings.session.milliseconds
             do {
                 let life = try ShellLife(
-                    self.spec, self.settings, self.log, self.metrics,
+                    self.spec, self.settings, session: session, self.log, self.metrics,
                     isStopping: { [shared] in shared.withLock { $0.isStopping } },
                     report: { [shared] isReady in
                         shared.withLock {
@@ -72,6 +73,7 @@ package final class MachineShell: Sendable {
                 defer { life.close() }
                 try life.run()
             } catch {
+                if self.settings.session.takesStep(after: error, asked: session, log: self.log) { continue }
                 self.log.warning(
                     "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
             }
@@ -102,17 +104,17 @@ package struct ShellSettings: Sendable {
     /// How long an appended batch may take to become durable before the shell begins anew from what came of it; asked
     /// for each batch.
     package var appendMilliseconds: @Sendable () -> Int = { 5000 }
+    /// After how long without a heartbeat the group gives an instance's partitions away; the in-memory broker needs
+    /// more than twice its own pace of rebalancing.
+    package var session: GroupSession
 
     package init(kafka: KafkaSettings, instance: String, partitions: Int, mode: KafkaMode) {
         self.kafka = kafka
         self.instance = instance
         self.partitions = partitions
         self.mode = mode
+        self.session = GroupSession(first: mode == .full ? 2000 : 4000)
     }
-
-    /// After how long without a heartbeat the group gives an instance's partitions away; the in-memory broker needs
-    /// more than twice its own pace of rebalancing.
-    package var sessionMilliseconds: Int { self.mode == .full ? 2000 : 4000 }
 
     /// How long a broker holds back an empty answer: the in-memory one does not wake a waiting fetch.
     package var fetchWaitMilliseconds: Int { self.mode == .full ? 100 : 5 }

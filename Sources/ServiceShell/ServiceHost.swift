@@ -13,6 +13,8 @@ package final class ServiceHost: Sendable {
     package let settings: ServiceSettings
     package let log: Log
     package let metrics: MetricsRegistry
+    /// What the shells and followers of this process share.
+    package let shellSettings: ShellSettings
     private let shared = Locked(Shared())
 
     private struct Shared {
@@ -25,6 +27,9 @@ package final class ServiceHost: Sendable {
         self.settings = settings
         self.log = Log(service: service, level: settings.logLevel).with([.process: .string(settings.instance)])
         self.metrics = MetricsRegistry()
+        self.shellSettings = ShellSettings(
+            kafka: settings.kafka(log: self.log), instance: settings.instance, partitions: settings.partitions,
+            mode: settings.mode)
         self.metrics.addProcessMetrics()
         self.metrics.observe(MetricNames.Shell.ready, help: "Whether the service is ready: 1 or 0.") { [weak self] in
             self?.waitingFor.isEmpty == true ? 1 : 0
@@ -141,13 +146,6 @@ package final class ServiceHost: Sendable {
 }
 
 extension ServiceHost {
-    /// What the shells and followers of this process share.
-    package var shellSettings: ShellSettings {
-        ShellSettings(
-            kafka: self.settings.kafka(log: self.log), instance: self.settings.instance,
-            partitions: self.settings.partitions, mode: self.settings.mode)
-    }
-
     /// The shell of one of this service's machines.
     package func shell(_ spec: MachineSpec) -> MachineShell {
         MachineShell(spec, settings: self.shellSettings, log: self.log, metrics: self.metrics)

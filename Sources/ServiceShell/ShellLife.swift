@@ -43,7 +43,7 @@ final class ShellLife {
     var waker: ConsumerWaker { self.consumer.waker }
 
     init(
-        _ spec: MachineSpec, _ settings: ShellSettings, _ log: Log, _ registry: MetricsRegistry,
+        _ spec: MachineSpec, _ settings: ShellSettings, session: Int, _ log: Log, _ registry: MetricsRegistry,
         isStopping: @escaping () -> Bool, report: @escaping (Bool) -> Void
     ) throws(KafkaError) {
         self.spec = spec
@@ -53,12 +53,12 @@ final class ShellLife {
         self.metrics = ShellMetrics(registry, machine: spec.name)
         self.isStopping = isStopping
         self.report = report
-        self.watch = StallWatch(limit: Int64(settings.sessionMilliseconds) - 600)
+        self.watch = StallWatch(limit: Int64(session - GroupSession.heartbeatMilliseconds - 100))
         let meter = KafkaMeter(registry)
         self.consumer = try KafkaConsumer(
             meter.reading(settings.kafka, as: spec.name), group: spec.name,
             fetchWaitMilliseconds: settings.fetchWaitMilliseconds,
-            sessionTimeoutMilliseconds: settings.sessionMilliseconds)
+            sessionTimeoutMilliseconds: session, heartbeatMilliseconds: GroupSession.heartbeatMilliseconds)
         self.state = try StateReader(settings.kafka, fetchWaitMilliseconds: settings.fetchWaitMilliseconds)
         self.side = try SideProducer(
             settings.kafka, machine: spec.name, lost: self.metrics.lostReplies, meter: meter)

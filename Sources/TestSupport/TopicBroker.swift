@@ -18,15 +18,23 @@ package struct TopicBroker {
     ///   - partitions: of each topic.
     /// - Throws: when there is no broker to be had.
     package init(isReal: Bool, clientID: String, partitions: Int) throws {
-        guard isReal else {
-            let broker = try EmbeddedBroker()
-            for topic in PlazaTopic.allCases { try broker.createTopic(topic.rawValue, partitions: partitions) }
-            self.broker = broker
-            self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: clientID) { _, _, _ in }
-            return
+        if isReal {
+            try self.init(LiveKafka.shared(), clientID: clientID, partitions: partitions)
+        } else {
+            try self.init(EmbeddedBroker(), clientID: clientID, partitions: partitions)
         }
+    }
+
+    private init(_ broker: EmbeddedBroker, clientID: String, partitions: Int) throws {
+        for topic in PlazaTopic.allCases { try broker.createTopic(topic.rawValue, partitions: partitions) }
+        self.broker = broker
+        self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: clientID) { _, _, _ in }
+    }
+
+    /// Makes the topics on a real Kafka.
+    package init(_ kafka: LiveKafka, clientID: String, partitions: Int) throws {
         self.broker = nil
-        self.settings = KafkaSettings(brokers: try LiveKafka.shared().bootstrap, clientID: clientID) { _, _, _ in }
+        self.settings = KafkaSettings(brokers: kafka.bootstrap, clientID: clientID) { _, _, _ in }
         try KafkaAdmin(self.settings).createTopics(
             PlazaTopic.allCases.map {
                 TopicSpec(name: $0.rawValue, partitions: partitions, replication: 1, config: $0.configuration)

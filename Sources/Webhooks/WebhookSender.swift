@@ -72,9 +72,11 @@ package final class WebhookSender: ServiceComponent {
             _ = thread.join(seconds: 1)
         }
         while !self.isStopping {
+            let session = self.settings.session.milliseconds
             do throws(KafkaError) {
-                try self.live(client)
+                try self.live(client, session: session)
             } catch {
+                if self.settings.session.takesStep(after: error, asked: session, log: self.log) { continue }
                 self.log.warning("the sender of webhooks begins anew", [.detail: .string(error.description)])
                 self.report(isReady: false)
                 PauseTimer.wait(milliseconds: 200)
@@ -83,10 +85,10 @@ package final class WebhookSender: ServiceComponent {
     }
 
     /// One life of the consumer.
-    private func live(_ client: HTTPClient) throws(KafkaError) {
+    private func live(_ client: HTTPClient, session: Int) throws(KafkaError) {
         let consumer = try KafkaConsumer(
             self.settings.kafka, group: Self.group, fetchWaitMilliseconds: self.settings.unhurriedFetchWaitMilliseconds,
-            sessionTimeoutMilliseconds: self.settings.sessionMilliseconds)
+            sessionTimeoutMilliseconds: session, heartbeatMilliseconds: GroupSession.heartbeatMilliseconds)
         defer { consumer.close() }
         let second = try KafkaConsumer(self.settings.kafka)
         defer { second.close() }

@@ -44,6 +44,22 @@ struct GroupTests {
         return false
     }
 
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a session that the broker refuses is told to whoever polls`() async throws {
+        try await onOwnThread {
+            let topic = try Server.real.makeTopic("session")
+            // Below what the tests' broker takes, which is 1000.
+            let consumer = try KafkaConsumer(
+                try Server.real.settings(), group: "g-\(topic)", sessionTimeoutMilliseconds: 900)
+            try consumer.subscribe(topic) { _ in }
+            let error = #expect(throws: KafkaError.self) { try consumer.poll { _, outcome in outcome.rebalanced } }
+            #expect(error?.kind == .sessionRefused)
+            #expect(error?.codeName == "INVALID_SESSION_TIMEOUT")
+            let elapsed = ContinuousClock().measure { consumer.close() }
+            #expect(elapsed < .seconds(2))
+        }
+    }
+
     @Test(arguments: Server.available)
     func `the range assignor shares partitions between two members, and gives all to the one that stays`(
         server: Server

@@ -19,9 +19,13 @@ final class ShellHarness {
     private let producer: KafkaProducer
     private var sent: Int64 = 0
 
-    init(_ mode: KafkaMode) throws {
+    convenience init(_ mode: KafkaMode) throws {
+        try self.init(
+            mode, on: TopicBroker(isReal: mode == .full, clientID: "shell-test", partitions: Self.partitions))
+    }
+
+    init(_ mode: KafkaMode, on broker: TopicBroker) throws {
         self.mode = mode
-        let broker = try TopicBroker(isReal: mode == .full, clientID: "shell-test", partitions: Self.partitions)
         self.broker = broker
         self.producer = try KafkaProducer(broker.settings)
     }
@@ -31,11 +35,12 @@ final class ShellHarness {
     /// - Parameters:
     ///   - instance: its name.
     ///   - appendMilliseconds: how long it waits for each appended batch; with 0 it never learns what came of it.
+    ///   - log: takes its lines.
     /// - Returns: the shell, which runs on a thread of its own.
     func start(
-        _ instance: String, appendMilliseconds: @escaping @Sendable () -> Int = { 5000 }
+        _ instance: String, appendMilliseconds: @escaping @Sendable () -> Int = { 5000 }, log: Log = .none
     ) -> RunningShell {
-        RunningShell(self, instance, appendMilliseconds: appendMilliseconds)
+        RunningShell(self, instance, appendMilliseconds: appendMilliseconds, log: log)
     }
 
     /// Puts a text into the inbox.
@@ -170,7 +175,7 @@ final class RunningShell {
     let metrics = MetricsRegistry()
     private let thread: ShellThread
 
-    init(_ harness: ShellHarness, _ instance: String, appendMilliseconds: @escaping @Sendable () -> Int) {
+    init(_ harness: ShellHarness, _ instance: String, appendMilliseconds: @escaping @Sendable () -> Int, log: Log) {
         let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed) {
             MachineProcessor(TallyMachine(), $0)
         }
@@ -178,7 +183,7 @@ final class RunningShell {
             kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.mode)
         settings.checkpointMilliseconds = 1000
         settings.appendMilliseconds = appendMilliseconds
-        let shell = MachineShell(spec, settings: settings, log: .none, metrics: self.metrics)
+        let shell = MachineShell(spec, settings: settings, log: log, metrics: self.metrics)
         self.shell = shell
         self.thread = ShellThread { shell.run() }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
 import CoreKit
-import EmbeddedBroker
 import Foundation
 import HTTPClient
 import KafkaClient
@@ -19,19 +18,22 @@ import Webhooks
 
     /// A broker, and senders that run beside each other.
     private final class Cluster {
-        static let partitions = 2
-        let broker: EmbeddedBroker
+        static let partitions = 4
+        private let broker: TopicBroker
         let metrics = MetricsRegistry()
         private let settings: ShellSettings
         private let producer: KafkaProducer
 
-        init() throws {
-            self.broker = try EmbeddedBroker()
-            try self.broker.createTopic(PlazaTopic.webhooks.rawValue, partitions: Self.partitions)
-            let kafka = KafkaSettings(brokers: self.broker.bootstrap, clientID: "webhooks-test") { _, _, _ in }
-            self.settings = ShellSettings(
-                kafka: kafka, instance: "room-directory-1", partitions: Self.partitions, mode: .embedded)
-            self.producer = try KafkaProducer(kafka)
+        // With a session to ask for it is the real broker, else the in-memory one.
+        init(session: GroupSession? = nil) throws {
+            let isReal = session != nil
+            self.broker = try TopicBroker(isReal: isReal, clientID: "webhooks-test", partitions: Self.partitions)
+            var settings = ShellSettings(
+                kafka: self.broker.settings, instance: "room-directory-1", partitions: Self.partitions,
+                mode: isReal ? .full : .embedded)
+            if let session { settings.session = session }
+            self.settings = settings
+            self.producer = try KafkaProducer(self.broker.settings)
         }
 
         /// A sender with short pauses, on a thread of its own.
@@ -111,6 +113,19 @@ import Webhooks
             return
         }
         #expect(id.hasSuffix("-0"))
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a sender whose session a broker refuses asks for a longer one`() async throws {
+        let receiver = try HookReceiver { _, _ in .answer(204, "") }
+        // Below what the tests' broker takes, which is 1000.
+        let session = GroupSession(first: 600)
+        let cluster = try Cluster(session: session)
+        let sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        try cluster.tell(self.event(7))
+        #expect(try await onOwnThread { receiver.wait { $0.count == 1 } } != nil)
+        #expect(session.milliseconds == 2000)
     }
 
     @Test func `events come in order within a live, through failures, each until it is taken`() async throws {

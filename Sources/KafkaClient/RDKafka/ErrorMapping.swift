@@ -71,6 +71,8 @@ extension KafkaError.Kind {
         case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE, RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION,
             RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
             self = .unsupported
+        case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
+            self = .sessionRefused
         case RD_KAFKA_RESP_ERR__DESTROY:
             self = .closed
         case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
