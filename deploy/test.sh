@@ -9,6 +9,25 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+usage() {
+  cat <<'EOT'
+usage: deploy/test.sh [--require-kafka] [options of `swift test`]
+
+Installs the packages that are missing, checks the format, builds, and runs all tests, one after another. What was
+skipped and what failed is named at the end; the exit status is 1 if anything failed. Safe to run again.
+
+  --require-kafka      the lack of a real Kafka is a failure; LIVEPLAZA_REQUIRE_KAFKA=1 does the same
+  --help               show this, and do nothing
+Other options are passed on to `swift test`, for example --filter BarrageCore.
+
+Tests that need a real Apache Kafka 4 look for an unpacked one in KAFKA_HOME, then in ../shared/kafka beside the
+repository. Without one they are skipped.
+EOT
+}
+for argument in "$@"; do
+  case $argument in -h | --help) usage && exit 0 ;; esac
+done
+
 say() { printf 'test: %s\n' "$*"; }
 
 options=()

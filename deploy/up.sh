@@ -8,6 +8,26 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+usage() {
+  cat <<'EOT'
+usage: deploy/up.sh [options of `plaza up`]
+
+From a Debian 12 machine with Swift to a running LivePlaza with a lively room in it: installs the Debian packages that
+are missing, builds in release mode (some minutes the first time), and runs `plaza up --demo`. Safe to run again.
+
+Options are passed on to `plaza up`; `plaza up --help` lists them once it is built. Often used:
+  --kafka-home DIR     start the Apache Kafka that is unpacked there; Java is installed if missing
+  --kafka HOST:PORT    use an Apache Kafka that runs
+  --scale gateway=2    two gateways
+With neither option the broker is in memory and forgets all when it ends: no Kafka is looked for.
+
+  --help               show this, and do nothing
+EOT
+}
+for argument in "$@"; do
+  case $argument in -h | --help) usage && exit 0 ;; esac
+done
+
 say() { printf 'up: %s\n' "$*"; }
 
 if ! command -v swift >/dev/null; then
