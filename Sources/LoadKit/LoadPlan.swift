@@ -15,6 +15,8 @@ package struct LoadPlan: Sendable {
     package var seconds = 60.0
     /// Clients that log in and join at the same time, while the rooms fill.
     package var entering = 64
+    /// How long the gateways have to log the first client in.
+    package var loginSeconds = 15.0
     /// How long is waited after the last message for what is still on its way.
     package var drainSeconds = 20.0
     /// Tells runs apart: part of the rooms' and users' names.
@@ -26,6 +28,16 @@ package struct LoadPlan: Sendable {
         self.addresses = addresses
         self.name = name
         self.token = token
+    }
+}
+
+extension LoadPlan {
+    /// What to say, and to do, when no gateway logged anybody in.
+    var nobodyLoggedIn: String {
+        let tried = self.addresses.prefix(3).map { "\($0.host):\($0.port)" }.joined(separator: ", ")
+        return "No gateway logged anybody in within \(Int(self.loginSeconds)) s; tried \(tried)"
+            + (self.addresses.count > 3 ? " and \(self.addresses.count - 3) more" : "")
+            + ". Look at `plaza status`, or give --gateway a gateway's WebSocket port that is reached from here."
     }
 }
 

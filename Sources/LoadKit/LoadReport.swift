@@ -65,19 +65,32 @@ package struct LoadReport: Encodable, Sendable {
     package var longestPause: Double
     /// Rooms or viewers that could not be set up.
     package var failures: [String]
-    /// The servers' own ledger over the run, if it was read.
+    /// The servers' own ledger over the run, as far as all of it is known.
     package var ledger: [String: Double]?
+    /// Those of its sums to which something may be missing.
+    package var ledgerAtLeast: [String: Double]?
+    /// Why the ledger is not wholly known, one sentence each.
+    package var ledgerNotes: [String]?
 
     private enum CodingKeys: String, CodingKey {
         case rooms, viewers, rate, size, seconds, p50, p90, p99, max, p99BySecond, acknowledgement, expected, delivered
         case missing, repeated, reordered, published, admitted, refused, dropped, unanswered, misplaced, reconnects
-        case leaveTips, longestPause, failures, ledger
+        case leaveTips, longestPause, failures, ledger, ledgerAtLeast, ledgerNotes
         case p999 = "p99.9"
     }
 
-    /// Nothing acknowledged was lost, repeated or put out of order, and everything could be set up.
+    /// What to say where messages were sent and none of them came through; nil otherwise.
+    package var nothingAdmitted: String? {
+        guard self.published > 0, self.admitted == 0 else { return nil }
+        let refused = self.refused.sorted { $0.key < $1.key }.map { "\($0.value) refused (\($0.key))" }
+        let fates = refused + ["\(self.dropped) dropped", "\(self.unanswered) unanswered"]
+        return "None of the \(self.published) messages sent was admitted: \(fates.joined(separator: ", "))."
+    }
+
+    /// Nothing acknowledged was lost, repeated or put out of order, something was, and everything could be set up.
     package var isClean: Bool {
         self.missing == 0 && self.repeated == 0 && self.reordered == 0 && self.misplaced == 0 && self.failures.isEmpty
+            && self.nothingAdmitted == nil
             && self.published == self.admitted + self.dropped + self.unanswered + self.refused.values.reduce(0, +)
     }
 }

@@ -21,6 +21,7 @@ final class LoadRun {
     private var waitingToEnter: [LoadViewer] = []
     private var entering = 0
     private var entered = 0
+    private var hasLoggedIn = false
     private var opened = 0
     private var ended = 0
     private var sent = 0
@@ -97,7 +98,14 @@ final class LoadRun {
         let seconds = Double(now - self.stageBegan) / 1_000_000
         switch self.stage {
         case .opening:
-            if self.opened == self.rooms.count { self.enter(.entering) } else if seconds > 60 { self.giveUp("opening") }
+            if self.opened == self.rooms.count {
+                self.enter(.entering)
+            } else if !self.hasLoggedIn, seconds > self.plan.loginSeconds {
+                self.failures.insert(self.plan.nobodyLoggedIn, at: 0)
+                self.finish()
+            } else if seconds > 60 {
+                self.giveUp("opening")
+            }
         case .entering:
             while self.entering < self.plan.entering, let viewer = self.waitingToEnter.popLast() {
                 self.entering += 1
@@ -203,6 +211,7 @@ extension LoadRun: PlazaConnectionDelegate {
     func connection(_ connection: PlazaConnection, event: ClientCore.Event) {
         switch event {
         case .loggedIn:
+            self.hasLoggedIn = true
             if let room = self.roomOf[ObjectIdentifier(connection)] {
                 guard !room.isAskedFor else { return }
                 room.isAskedFor = true
@@ -310,7 +319,7 @@ extension LoadRun {
         var refused: [String: Int] = [:]
         for room in self.rooms { refused.merge(room.refused) { $0 + $1 } }
         let latency = LoadReport.Latency(self.deliveries)
-        return LoadReport(
+        var report = LoadReport(
             rooms: self.plan.rooms, viewers: self.plan.viewers, rate: self.plan.rate, size: self.plan.size,
             seconds: self.plan.seconds, p50: latency.p50, p90: latency.p90, p99: latency.p99, p999: latency.p999,
             max: latency.max, p99BySecond: self.p99BySecond,
@@ -321,5 +330,7 @@ extension LoadRun {
             unanswered: self.rooms.reduce(0) { $0 + $1.open.count },
             misplaced: self.rooms.reduce(0) { $0 + $1.misplaced }, reconnects: reconnects, leaveTips: self.leaveTips,
             longestPause: Double(self.rooms.map(\.longestPause).max() ?? 0) / 1000, failures: self.failures)
+        if let failure = report.nothingAdmitted { report.failures.append(failure) }
+        return report
     }
 }

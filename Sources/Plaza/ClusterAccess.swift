@@ -9,8 +9,8 @@ import Tokens
 struct ClusterAccess: Sendable {
     /// The gateways' WebSocket addresses.
     let gateways: [PlazaAddress]
-    /// The ops ports of the processes by name, as far as they are known.
-    let ops: [(name: String, port: Int)]
+    /// The ops ports of the processes by name and program, as far as they are known.
+    let ops: [(name: String, kind: String, port: Int)]
     private let key: AppKey
     private let app: String
 
@@ -26,11 +26,13 @@ struct ClusterAccess: Sendable {
         try reader.finish()
 
         var gateways: [PlazaAddress] = []
-        var ops: [(name: String, port: Int)] = []
+        var ops: [(name: String, kind: String, port: Int)] = []
         if named.isEmpty {
             let state = try ClusterState.read(runDirectory: directory)
             gateways = state.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
-            ops = state.processes.compactMap { process in process.opsPort.map { (process.name, $0) } }
+            ops = state.processes.compactMap { process in
+                process.opsPort.map { (process.name, process.kind, $0) }
+            }
         }
         for text in named {
             guard let address = Inquiry.split(address: text), let port = UInt16(exactly: address.port) else {

@@ -15,7 +15,7 @@ enum LoadCommand: Subcommand {
             summary:
                 "fills rooms with viewers and sends messages when they are due, however slow the answers are (open "
                 + "loop). Latency is from the due time to each viewer's receipt. Exits 1 when anything that was "
-                + "acknowledged is missing, repeated or out of order.",
+                + "acknowledged is missing, repeated or out of order, or when nothing was admitted at all.",
             arguments: arguments, environment: environment)
         reader.section("Load")
         let rooms = reader.int("rooms", default: 1, range: 1...1000, help: "rooms, each with an owner of its own")
@@ -37,13 +37,21 @@ enum LoadCommand: Subcommand {
         plan.size = size
         plan.seconds = Double(seconds)
         OpenFiles.raise()
-        let before = Ledger.read(access)
+        let ledger = LedgerReader(access)
+        await ledger.read()
+        let reading = Task { await ledger.readEachSecond() }
         var report = try await LoadRunner.run(plan) { progress in
             Subcommands.complain(
                 "\(progress.stage.rawValue) \(Int(progress.seconds)) s: \(progress.entered) viewers in, "
                     + "\(progress.sent) sent, \(progress.acknowledged) acknowledged, \(progress.delivered) delivered")
         }
-        report.ledger = Ledger.read(access).since(before)
+        reading.cancel()
+        await reading.value
+        await ledger.read()
+        let totals = await ledger.totals
+        report.ledger = totals.exact
+        report.ledgerAtLeast = totals.atLeast
+        report.ledgerNotes = totals.notes
         if isJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -85,42 +93,15 @@ enum LoadCommand: Subcommand {
         for (name, value) in (report.ledger ?? [:]).sorted(by: { $0.key < $1.key }) {
             lines.append(line("  ledger", "\(name) \(Int(value))"))
         }
+        for (name, value) in (report.ledgerAtLeast ?? [:]).sorted(by: { $0.key < $1.key }) {
+            lines.append(line("  ledger", "\(name) at least \(Int(value))"))
+        }
+        for note in report.ledgerNotes ?? [] { lines.append(line("  ledger", note)) }
         for failure in report.failures.prefix(10) { lines.append(line("failure", failure)) }
         lines.append(
             report.isClean ? "Nothing that was acknowledged is missing, repeated or out of order." : "NOT CLEAN")
         return lines.joined(separator: "\n")
     }
-}
-
-/// The servers' ledger counters (I10), summed over all processes that can be asked.
-struct Ledger {
-    private var values: [String: Double] = [:]
-
-    /// Asks every process for its metrics.
-    static func read(_ access: ClusterAccess) -> Ledger {
-        var ledger = Ledger()
-        for (_, port) in access.ops {
-            guard let answer = Inquiry.http(host: "127.0.0.1", port: port, path: "/metrics", timeoutMilliseconds: 2000)
-            else { continue }
-            for line in answer.body.split(separator: "\n") where !line.hasPrefix("#") {
-                guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
-                    continue
-                }
-                let name = line[..<space]
-                guard Self.prefixes.contains(where: { name.hasPrefix($0) }) else { continue }
-                ledger.values[String(name), default: 0] += value
-            }
-        }
-        return ledger
-    }
-
-    /// What was counted since `earlier`, without what did not change.
-    func since(_ earlier: Ledger) -> [String: Double] {
-        self.values.compactMapValues { $0 }.filter { $0.value != earlier.values[$0.key] ?? 0 }
-            .reduce(into: [:]) { $0[$1.key] = $1.value - (earlier.values[$1.key] ?? 0) }
-    }
-
-    private static let prefixes = ["barrage_", "gateway_feed_"]
 }
 
 /// Thousands of clients need thousands of descriptors.

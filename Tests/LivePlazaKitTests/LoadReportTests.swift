@@ -33,6 +33,19 @@ import Testing
         }
     }
 
+    @Test func `a report of which nothing was admitted is not clean, and says what became of the messages`() throws {
+        var report = Self.report
+        (report.missing, report.repeated, report.reordered) = (0, 0, 0)
+        (report.admitted, report.refused, report.unanswered) = (0, ["rateLimited": 3], 1)
+        #expect(!report.isClean)
+        let sentence = try #require(report.nothingAdmitted)
+        for words in ["None of the 4 messages", "3 refused (rateLimited)", "0 dropped", "1 unanswered"] {
+            #expect(sentence.contains(words), "\(words)")
+        }
+        report.published = 0
+        #expect(report.nothingAdmitted == nil)
+    }
+
     private static let report = LoadReport(
         rooms: 1, viewers: 10, rate: 4, size: 200, seconds: 1, p50: 1.5, p90: 2, p99: 3, p999: 4, max: 5,
         p99BySecond: [3], acknowledgement: LoadReport.Latency(Histogram()), expected: 40, delivered: 39, missing: 1,
