@@ -18,7 +18,7 @@ import Webhooks
 
     /// A broker, and senders that run beside each other.
     private final class Cluster {
-        static let partitions = 4
+        private let partitions: Int
         private let broker: TopicBroker
         let metrics = MetricsRegistry()
         private let settings: ShellSettings
@@ -27,9 +27,12 @@ import Webhooks
         // With a session to ask for it is the real broker, else the in-memory one.
         init(session: GroupSession? = nil) throws {
             let isReal = session != nil
-            self.broker = try TopicBroker(isReal: isReal, clientID: "webhooks-test", partitions: Self.partitions)
+            // The real one is shared with tests that want as many.
+            let partitions = isReal ? 4 : 2
+            self.partitions = partitions
+            self.broker = try TopicBroker(isReal: isReal, clientID: "webhooks-test", partitions: partitions)
             var settings = ShellSettings(
-                kafka: self.broker.settings, instance: "room-directory-1", partitions: Self.partitions,
+                kafka: self.broker.settings, instance: "room-directory-1", partitions: partitions,
                 mode: isReal ? .full : .embedded)
             if let session { settings.session = session }
             self.settings = settings
@@ -47,7 +50,7 @@ import Webhooks
         }
 
         func tell(_ event: WebhookEvent) throws {
-            try self.producer.send(TopicRecord(.webhook(event)).outgoing(partitions: Self.partitions))
+            try self.producer.send(TopicRecord(.webhook(event)).outgoing(partitions: self.partitions))
         }
 
         func metric(_ name: String) -> Int {
