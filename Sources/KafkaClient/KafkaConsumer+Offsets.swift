@@ -45,8 +45,8 @@ extension KafkaConsumer {
 
     /// The protocol takes both ends of a partition for times.
     ///
-    /// The client's own question for both ends goes on for ever
-    /// while the partition's last known leader is away, whatever time it is given (librdkafka before 2.3).
+    /// The client's own question for both ends goes on for ever while the partition's last known leader is away, whatever
+    /// time it is given (librdkafka before 2.3).
     private func offset(
         _ logical: Int64, of partition: TopicPartition, timeoutMilliseconds: Int
     ) throws(KafkaError) -> Int64 {
