@@ -47,7 +47,7 @@ enum LoadCommand: Subcommand {
         }
         reading.cancel()
         await reading.value
-        await ledger.read()
+        await ledger.readAtEnd()
         let totals = await ledger.totals
         report.ledger = totals.exact
         report.ledgerAtLeast = totals.atLeast
