@@ -70,25 +70,28 @@ extension KafkaConsumer {
         guard !times.isEmpty else { return [:] }
         let client = try self.client
         let deadline = MonotonicClock.milliseconds + Int64(timeoutMilliseconds)
+        var patience = Self.leaderPatience
         while true {
             let left = deadline - MonotonicClock.milliseconds
             let list = PartitionList(times)
             do {
-                try client.readOffsetsForTimes(list, timeoutMilliseconds: Int(max(0, min(left, Self.leaderPatience))))
+                try client.readOffsetsForTimes(list, timeoutMilliseconds: Int(max(0, min(left, patience))))
                 let pairs = list.entries.map { ($0.partition, $0.offset) }
                 return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
             } catch {
                 guard error.isRetriable, left > Self.leaderPause else { throw error }
             }
+            patience *= 2
             PauseTimer.wait(milliseconds: Self.leaderPause)
             for topic in Set(times.keys.map(\.topic)) {
-                _ = try? client.clusterInfo(topic: topic, timeoutMilliseconds: Int(Self.leaderPatience))
+                _ = try? client.clusterInfo(topic: topic, timeoutMilliseconds: Int(patience))
             }
         }
     }
 
-    /// How long one leader is asked before the client learns whether it is still one, and the pause before it asks again.
-    private static let leaderPatience: Int64 = 500
+    /// How long one leader is asked at first before the client learns whether it is still one, twice as long each time,
+    /// and the pause before it asks again.
+    private static let leaderPatience: Int64 = 150
     private static let leaderPause: Int64 = 20
 
     /// Who this consumer is in its group now, for `KafkaProducer.sendOffsets`.
