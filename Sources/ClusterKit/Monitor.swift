@@ -42,7 +42,7 @@ package final class Monitor<Value: Sendable>: Sendable {
 }
 
 /// Runs `body` on a thread made for it, so that its blocking calls hold up no task.
-func onOwnThread<R: Sendable>(_ name: String, _ body: @escaping @Sendable () -> R) async -> R {
+package func onOwnThread<R: Sendable>(_ name: String, _ body: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { continuation in
         let thread = Thread { continuation.resume(returning: body()) }
         thread.name = name

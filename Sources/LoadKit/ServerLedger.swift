@@ -13,12 +13,15 @@ package struct ServerLedger: Sendable {
 
         fileprivate var prefix: String { self == .fanout ? "barrage_" : "gateway_feed_" }
         /// What it owes now and paid later: the one of the ledger's names that can go down.
-        fileprivate var gauges: Set<String> { self == .fanout ? [] : ["gateway_feed_owed"] }
+        private var gauges: Set<String> { self == .fanout ? [] : ["gateway_feed_owed"] }
 
         fileprivate func counts(_ sample: some StringProtocol) -> Bool {
             guard sample.hasPrefix(self.prefix) else { return false }
-            let family = String(sample.prefix { $0 != "{" })
-            return family.hasSuffix("_total") || self.gauges.contains(family)
+            return sample.prefix { $0 != "{" }.hasSuffix("_total") || self.isGauge(sample)
+        }
+
+        fileprivate func isGauge(_ sample: some StringProtocol) -> Bool {
+            self.gauges.contains(String(sample.prefix { $0 != "{" }))
         }
     }
 
@@ -75,15 +78,11 @@ package struct ServerLedger: Sendable {
         guard let last = account.last else { return }
         let isNewLife =
             page.start != last.start
-            || page.values.contains { !Self.isGauge($0.key, account.program) && $0.value < last.values[$0.key] ?? 0 }
+            || page.values.contains { !account.program.isGauge($0.key) && $0.value < last.values[$0.key] ?? 0 }
         if isNewLife { account.wasRestarted = true }
         for (name, value) in page.values {
             account.counted[name, default: 0] += value - (isNewLife ? 0 : last.values[name] ?? 0)
         }
-    }
-
-    private static func isGauge(_ sample: String, _ program: Program) -> Bool {
-        program.gauges.contains(String(sample.prefix { $0 != "{" }))
     }
 
     private static func page(_ text: String, of program: Program) -> Page {
@@ -116,7 +115,7 @@ package struct ServerLedger: Sendable {
             for (name, sum) in sums where sum != 0 {
                 if gaps.isEmpty {
                     totals.exact[name] = sum
-                } else if !Self.isGauge(name, program) {
+                } else if !program.isGauge(name) {
                     totals.atLeast[name] = sum
                 }
             }

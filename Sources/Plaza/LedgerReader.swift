@@ -14,25 +14,31 @@ actor LedgerReader {
     }
 
     /// One round; the first is the beginning.
-    func read() {
-        guard !self.sources.isEmpty else { return }
-        self.ledger.take(
-            self.sources.map { source in
+    func read() async {
+        let sources = self.sources
+        guard !sources.isEmpty else { return }
+        let answers = await onOwnThread("ledger") {
+            sources.map { source in
                 let answer = Inquiry.http(
                     host: "127.0.0.1", port: source.port, path: "/metrics", timeoutMilliseconds: 2000)
-                return (source.name, source.program, answer.flatMap { $0.status == 200 ? $0.body : nil })
-            })
+                return (
+                    name: source.name, program: source.program,
+                    metrics: answer.flatMap { $0.status == 200 ? $0.body : nil }
+                )
+            }
+        }
+        self.ledger.take(answers)
     }
 
     /// A round each second until the task is cancelled: the oftener, the less is unseen of a process that dies.
     func readEachSecond() async {
-        while (try? await Task.sleep(for: .seconds(1))) != nil { self.read() }
+        while (try? await Task.sleep(for: .seconds(1))) != nil { await self.read() }
     }
 
     /// The last round, when nothing more comes: gateways put what they delivered into their metrics ten times a second.
     func readAtEnd() async {
         try? await Task.sleep(for: .milliseconds(500))
-        self.read()
+        await self.read()
     }
 
     /// What was counted since the first round.
