@@ -13,173 +13,254 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),  // SE-0443
 ]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+func library(
+    _ name: String, in folder: String, exclude: [String] = [], _ dependencies: [Target.Dependency] = [],
+    resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(folder)", exclude: exclude, resources: resources,
+        swiftSettings: strict)
 }
 
-func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+/// A service's `main.swift` stands in the service's folder, beside the folders of its other targets.
+func executable(
+    _ name: String, in folder: String, exclude: [String] = [],
+    _ dependencies: [Target.Dependency]
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/\(folder)", exclude: exclude,
+        swiftSettings: strict)
 }
 
 func tests(
-    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil, exclude: [String] = []
+    _ name: String, in folder: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil,
+    exclude: [String] = []
 ) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(folder)", exclude: exclude, resources: resources,
+        swiftSettings: strict)
 }
 
 /// Debian's C libraries: a module map each, and nothing else.
 let systemLibraries: [Target] = [
-    .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
-    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
-    .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    .systemLibrary(name: "CJose", providers: [.apt(["libcjose-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CTsan"),
-    .systemLibrary(name: "CSpawn"),
+    .systemLibrary(
+        name: "CRdkafka", path: "Sources/Platform/C/CRdkafka", pkgConfig: "rdkafka",
+        providers: [.apt(["librdkafka-dev"])]),
+    .systemLibrary(name: "CHiredis", path: "Sources/Platform/C/CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .systemLibrary(name: "CUV", path: "Sources/Platform/C/CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(
+        name: "CMicrohttpd", path: "Sources/Platform/C/CMicrohttpd", pkgConfig: "libmicrohttpd",
+        providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CJose", path: "Sources/Platform/C/CJose", providers: [.apt(["libcjose-dev"])]),
+    .systemLibrary(
+        name: "CCurl", path: "Sources/Platform/C/CCurl", pkgConfig: "libcurl",
+        providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
+        name: "COpenSSL", path: "Sources/Platform/C/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+        name: "CZlib", path: "Sources/Platform/C/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CThread", path: "Sources/Platform/C/CThread"),
+    .systemLibrary(name: "CSpawn", path: "Sources/Platform/C/CSpawn"),
 ]
 
 /// Values and decisions: no IO, no clock, no chance.
 let cores: [Target] = [
-    library("CoreKit"),
-    library("PlazaModel", ["CoreKit"]),
-    library("DirectoryCore", ["CoreKit", "PlazaModel"]),
-    library("AudienceCore", ["CoreKit", "PlazaModel"]),
-    library("BarrageCore", ["CoreKit", "PlazaModel"]),
-    library("StageCore", ["CoreKit", "PlazaModel"]),
-    library("GatewayCore", ["CoreKit", "PlazaModel"]),
+    library("MachineKit", in: "Model/MachineKit"),
+    library("PlazaModel", in: "Model/PlazaModel", ["MachineKit"]),
+    library("DirectoryCore", in: "Services/Directory/Core", ["MachineKit", "PlazaModel"]),
+    library("AudienceCore", in: "Services/Audience/Core", ["MachineKit", "PlazaModel"]),
+    library("BarrageCore", in: "Services/Barrage/Core", ["MachineKit", "PlazaModel"]),
+    library("StageCore", in: "Services/Stage/Core", ["MachineKit", "PlazaModel"]),
+    library("GatewayCore", in: "Services/Gateway/Core", ["MachineKit", "PlazaModel"]),
 ]
 
 /// The edge: each C library behind one target, and the shell that runs any machine.
 let edge: [Target] = [
-    library("Concurrency", ["CTsan"]),
-    library("PlazaWire", ["CoreKit", "PlazaModel"]),
-    library("Observability", ["Concurrency"]),
-    library("Settings"),
-    library("ChildProcess", ["CSpawn"]),
-    library("EventLoop", ["CUV", "Concurrency"]),
-    library("WebSocket", ["EventLoop", "COpenSSL"]),
-    library("HTTPServer", ["CMicrohttpd", "Concurrency"]),
-    library("HTTPClient", ["CCurl", "COpenSSL", "Concurrency"]),
-    library("Tokens", ["CJose"]),
-    library("Deflate", ["CZlib"]),
-    library("KafkaClient", ["CRdkafka", "Concurrency"]),
-    library("EmbeddedBroker", ["CRdkafka"]),
-    library("RedisClient", ["CHiredis", "CoreKit", "Concurrency"]),
+    library("Concurrency", in: "Platform/Concurrency", ["CThread", "MachineKit"]),
+    library("PlazaWire", in: "Model/PlazaWire", ["MachineKit", "PlazaModel"]),
+    library("Observability", in: "Platform/Observability", ["Concurrency"]),
+    library("Settings", in: "Services/Runtime/Settings"),
+    library("ChildProcess", in: "Platform/Process", ["CSpawn"]),
+    library("ClientAddress", in: "Platform/ClientAddress"),
+    library("EventLoop", in: "Platform/EventLoop", ["CUV", "ClientAddress", "Concurrency", "MachineKit"]),
+    library("WebSocket", in: "Platform/WebSocket", ["EventLoop", "ClientAddress", "COpenSSL", "MachineKit"]),
     library(
-        "ServiceShell",
+        "HTTPServer", in: "Platform/HTTP/Server", ["CMicrohttpd", "ClientAddress", "Concurrency", "MachineKit"]),
+    library("HTTPClient", in: "Platform/HTTP/Client", ["CCurl", "COpenSSL", "Concurrency", "MachineKit"]),
+    library("Tokens", in: "Platform/Tokens", ["CJose"]),
+    library("Compression", in: "Platform/Compression", ["CZlib"]),
+    library("KafkaClient", in: "Platform/Kafka/Client", ["CRdkafka", "MachineKit", "Concurrency"]),
+    library("EmbeddedBroker", in: "Platform/Kafka/EmbeddedBroker", ["CRdkafka", "MachineKit"]),
+    library("RedisClient", in: "Platform/Redis", ["CHiredis", "MachineKit", "Concurrency"]),
+    library(
+        "ServiceShell", in: "Services/Runtime/Shell",
         [
-            "CoreKit", "PlazaModel", "PlazaWire", "Deflate", "KafkaClient", "HTTPServer", "Observability", "Settings",
+            "MachineKit", "PlazaModel", "PlazaWire", "Compression", "KafkaClient", "HTTPServer", "Observability",
+            "Settings",
             "Concurrency",
         ]),
     library(
-        "Presence",
+        "Presence", in: "Services/Audience/Redis",
         [
-            "AudienceCore", "RedisClient", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "Observability",
+            "AudienceCore", "RedisClient", "ServiceShell", "MachineKit", "PlazaModel", "PlazaWire", "Observability",
             "Settings", "Concurrency",
         ],
         resources: [.embedInCode("Scripts")]),
     library(
-        "Webhooks",
+        "Webhooks", in: "Services/Runtime/Webhooks",
         [
-            "HTTPClient", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "KafkaClient", "Observability",
+            "HTTPClient", "ServiceShell", "MachineKit", "PlazaModel", "PlazaWire", "KafkaClient", "Observability",
             "Concurrency",
         ]),
     library(
-        "Gateway",
+        "Gateway", in: "Services/Gateway", exclude: ["Core", "main.swift"],
         [
-            "Webhooks", "HTTPClient",
-            "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "EventLoop", "WebSocket", "HTTPServer",
+            "Webhooks", "HTTPClient", "ClientAddress",
+            "GatewayCore", "PlazaModel", "PlazaWire", "MachineKit", "Concurrency", "EventLoop", "WebSocket",
+            "HTTPServer",
             "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings",
         ]),
-    library("LivePlazaKit", ["PlazaModel", "PlazaWire", "CoreKit", "EventLoop", "WebSocket", "Concurrency"]),
-    library("ClusterKit", ["ChildProcess", "EmbeddedBroker", "Concurrency", "PlazaWire", "Settings", "Tokens"]),
     library(
-        "LoadKit",
+        "LivePlazaKit", in: "Client/LivePlazaKit",
+        ["PlazaModel", "PlazaWire", "MachineKit", "EventLoop", "WebSocket", "Concurrency"]),
+    library(
+        "ClusterKit", in: "Tools/ClusterKit",
         [
-            "LivePlazaKit", "Observability", "CoreKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket",
+            "ChildProcess", "EmbeddedBroker", "KafkaClient", "Concurrency", "MachineKit", "PlazaModel", "PlazaWire",
+            "Settings", "Tokens",
+        ]),
+    library(
+        "LoadKit", in: "Tools/LoadKit",
+        [
+            "LivePlazaKit", "Observability", "MachineKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket",
             "Concurrency", "Tokens",
         ]),
 ]
 
 let executables: [Target] = [
-    executable("RoomDirectory", ["DirectoryCore", "ServiceShell", "Webhooks", "PlazaModel"]),
-    executable("AudiencePresence", ["Presence", "ServiceShell", "PlazaModel"]),
-    executable("BarrageFanout", ["BarrageCore", "CoreKit", "ServiceShell", "PlazaModel", "Observability"]),
-    executable("CohostBattle", ["StageCore", "ServiceShell", "PlazaModel"]),
-    executable("GatewayServer", ["Gateway", "ServiceShell", "PlazaModel"]),
     executable(
-        "Plaza", ["ClusterKit", "LoadKit", "LivePlazaKit", "Settings", "Tokens", "PlazaModel", "PlazaWire", "CoreKit"]),
+        "RoomDirectory", in: "Services/Directory", exclude: ["Core"],
+        ["DirectoryCore", "ServiceShell", "Webhooks", "PlazaModel"]),
     executable(
-        "Bench",
+        "AudiencePresence", in: "Services/Audience", exclude: ["Core", "Redis"],
+        ["Presence", "ServiceShell", "PlazaModel"]),
+    executable(
+        "BarrageFanout", in: "Services/Barrage", exclude: ["Core"],
+        ["BarrageCore", "MachineKit", "ServiceShell", "PlazaModel", "Observability"]),
+    executable("CohostBattle", in: "Services/Stage", exclude: ["Core"], ["StageCore", "ServiceShell", "PlazaModel"]),
+    executable(
+        "GatewayServer", in: "Services/Gateway",
+        exclude: ["Core", "Calls", "Delivery", "HTTP", "ReadModel", "Replay", "Shard", "Startup"],
+        ["Gateway", "ServiceShell", "Settings", "Observability", "MachineKit", "PlazaModel"]),
+    executable(
+        "Plaza", in: "Tools/plaza",
         [
-            "CoreKit", "PlazaModel", "PlazaWire", "BarrageCore", "DirectoryCore", "StageCore", "EventLoop", "WebSocket",
+            "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "Concurrency", "Settings", "Tokens", "PlazaModel",
+            "PlazaWire",
+            "MachineKit",
+        ]),
+    executable(
+        "Bench", in: "Tools/Bench",
+        [
+            "MachineKit", "PlazaModel", "PlazaWire", "BarrageCore", "DirectoryCore", "StageCore", "EventLoop",
+            "WebSocket",
             "Gateway", "ChildProcess",
         ]),
 ]
 
 let testTargets: [Target] = [
+    library("Repository", in: "../Tests/Repository"),
     library(
-        "TestSupport",
+        "FuzzTargets", in: "../Tests/Fuzz/Targets",
         [
-            "HTTPServer", "ClusterKit", "ChildProcess", "Concurrency", "CoreKit", "PlazaModel", "KafkaClient",
-            "EmbeddedBroker",
+            "MachineKit", "PlazaModel", "PlazaWire", "DirectoryCore", "AudienceCore", "BarrageCore", "StageCore",
+            "GatewayCore", "WebSocket", "Tokens", "HTTPClient", "RedisClient", "KafkaClient", "ServiceShell",
+            "Presence",
+            "Webhooks", "LivePlazaKit", "Observability",
         ]),
-    tests("ArchitectureTests", []),
-    tests("CoreKitTests", ["CoreKit"]),
-    tests("PlazaModelTests", ["PlazaModel", "CoreKit"]),
-    tests("PlazaWireTests", ["PlazaWire", "PlazaModel", "CoreKit"], exclude: ["Golden"]),
-    tests("DirectoryCoreTests", ["DirectoryCore", "PlazaModel", "CoreKit"]),
-    tests("AudienceCoreTests", ["AudienceCore", "PlazaModel", "CoreKit"]),
-    tests("BarrageCoreTests", ["BarrageCore", "PlazaModel", "CoreKit"]),
-    tests("StageCoreTests", ["StageCore", "PlazaModel", "CoreKit"]),
-    tests("GatewayCoreTests", ["GatewayCore", "PlazaModel", "CoreKit"]),
-    tests(
-        "PermissionTests",
-        ["DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaModel", "CoreKit"]),
-    tests("DeflateTests", ["Deflate"]),
-    tests("ChildProcessTests", ["ChildProcess", "TestSupport"]),
-    tests("ObservabilityTests", ["Observability", "Settings", "ChildProcess", "TestSupport"]),
-    tests("EventLoopTests", ["EventLoop", "Concurrency"]),
-    tests(
-        "WebSocketTests", ["WebSocket", "EventLoop", "ChildProcess", "TestSupport"],
-        resources: [.embedInCode("Interop")]),
-    tests("HTTPServerTests", ["HTTPServer"]),
-    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "Concurrency", "TestSupport"]),
-    tests(
-        "WebhooksTests",
+    library(
+        "TestSupport", in: "../Tests/TestSupport",
         [
-            "Webhooks", "HTTPClient", "HTTPServer", "ServiceShell", "CoreKit", "PlazaModel", "PlazaWire", "KafkaClient",
+            "EventLoop", "HTTPServer", "ClusterKit", "ChildProcess", "Concurrency", "MachineKit", "PlazaModel",
+            "KafkaClient",
+            "EmbeddedBroker", "Repository",
+        ]),
+    library("TallyMachine", in: "../Tests/Services/Runtime/TallyMachine", ["MachineKit", "PlazaModel"]),
+    executable(
+        "TallyService", in: "../Tests/Services/Runtime/TallyService",
+        ["TallyMachine", "ServiceShell", "KafkaClient", "Observability", "PlazaModel"]),
+    tests("ArchitectureTests", in: "Architecture", ["Repository"]),
+    tests("FuzzTests", in: "Fuzz/Replay", ["FuzzTargets", "Repository"]),
+    tests("MachineKitTests", in: "Model/MachineKit", ["MachineKit"]),
+    tests("PlazaModelTests", in: "Model/PlazaModel", ["Repository", "PlazaModel", "MachineKit"]),
+    tests("PlazaWireTests", in: "Model/PlazaWire", ["PlazaWire", "PlazaModel", "MachineKit"], exclude: ["Golden"]),
+    tests("DirectoryCoreTests", in: "Services/Directory", ["DirectoryCore", "PlazaModel", "MachineKit"]),
+    tests("AudienceCoreTests", in: "Services/Audience/Core", ["AudienceCore", "PlazaModel", "MachineKit"]),
+    tests("BarrageCoreTests", in: "Services/Barrage", ["BarrageCore", "PlazaModel", "MachineKit"]),
+    tests("StageCoreTests", in: "Services/Stage", ["StageCore", "PlazaModel", "MachineKit"]),
+    tests("GatewayCoreTests", in: "Services/Gateway/Core", ["GatewayCore", "PlazaModel", "MachineKit"]),
+    tests(
+        "PermissionTests", in: "Services/Permissions",
+        ["DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaModel", "MachineKit"]),
+    tests(
+        "RecordSizeTests", in: "Services/RecordSizes",
+        ["DirectoryCore", "AudienceCore", "BarrageCore", "StageCore", "PlazaWire", "PlazaModel", "MachineKit"]),
+    tests("CompressionTests", in: "Platform/Compression", ["Compression"]),
+    tests("ChildProcessTests", in: "Platform/Process", ["ChildProcess", "Concurrency", "TestSupport"]),
+    tests(
+        "ObservabilityTests", in: "Platform/Observability",
+        ["MachineKit", "Observability", "Settings", "ChildProcess", "TestSupport"]),
+    tests("ClientAddressTests", in: "Platform/ClientAddress", ["ClientAddress"]),
+    tests("EventLoopTests", in: "Platform/EventLoop", ["EventLoop", "Concurrency", "TestSupport"]),
+    tests(
+        "WebSocketTests", in: "Platform/WebSocket",
+        ["MachineKit", "WebSocket", "EventLoop", "ChildProcess", "TestSupport"],
+        resources: [.embedInCode("Interop")]),
+    tests("HTTPServerTests", in: "Platform/HTTP/Server", ["ClientAddress", "MachineKit", "HTTPServer"]),
+    tests("HTTPClientTests", in: "Platform/HTTP/Client", ["HTTPClient", "HTTPServer", "Concurrency", "TestSupport"]),
+    tests(
+        "WebhooksTests", in: "Services/Runtime/Webhooks",
+        [
+            "Webhooks", "HTTPClient", "HTTPServer", "ServiceShell", "MachineKit", "PlazaModel", "PlazaWire",
+            "KafkaClient",
             "EmbeddedBroker", "Observability", "Concurrency", "TestSupport",
         ]),
-    tests("TokensTests", ["Tokens"]),
-    tests("KafkaClientTests", ["KafkaClient", "EmbeddedBroker", "TestSupport"]),
-    tests("RedisClientTests", ["RedisClient", "TestSupport"]),
+    tests("TokensTests", in: "Platform/Tokens", ["Tokens"]),
+    tests("KafkaClientTests", in: "Platform/Kafka", ["KafkaClient", "EmbeddedBroker", "Concurrency", "TestSupport"]),
+    tests("RedisClientTests", in: "Platform/Redis", ["MachineKit", "RedisClient", "Concurrency", "TestSupport"]),
     tests(
-        "ServiceShellTests",
+        "ServiceShellTests", in: "Services/Runtime/Shell",
         [
-            "ServiceShell", "Deflate", "KafkaClient", "EmbeddedBroker", "CoreKit", "PlazaModel", "PlazaWire",
+            "ServiceShell", "Compression", "KafkaClient", "EmbeddedBroker", "MachineKit", "PlazaModel", "PlazaWire",
             "Observability",
-            "Concurrency", "TestSupport",
+            "ChildProcess", "Concurrency", "TallyMachine", "TestSupport",
         ]),
     tests(
-        "PresenceTests",
+        "PresenceTests", in: "Services/Audience/Redis",
         [
-            "Presence", "AudienceCore", "RedisClient", "ServiceShell", "PlazaModel", "PlazaWire", "CoreKit",
+            "Presence", "AudienceCore", "RedisClient", "ServiceShell", "PlazaModel", "PlazaWire", "MachineKit",
             "KafkaClient", "EmbeddedBroker", "Observability", "Settings", "Concurrency", "TestSupport",
         ]),
     tests(
-        "GatewayTests",
+        "GatewayTests", in: "Services/Gateway",
         [
-            "Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "CoreKit", "Concurrency", "Observability", "WebSocket",
+            "Gateway", "GatewayCore", "PlazaModel", "PlazaWire", "MachineKit", "Concurrency", "Observability",
+            "ClientAddress", "Settings", "WebSocket",
             "EventLoop", "HTTPServer", "Tokens", "Webhooks", "KafkaClient", "EmbeddedBroker", "ServiceShell",
-            "TestSupport",
-        ]),
-    tests("LivePlazaKitTests", ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "CoreKit", "Observability"]),
+            "TestSupport", "Repository",
+        ], exclude: ["Core"]),
+    tests("SettingsTests", in: "Services/Runtime/Settings", ["Settings"]),
     tests(
-        "ClusterTests",
+        "LoadKitTests", in: "Tools/LoadKit",
+        ["LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
+    tests(
+        "ClusterKitTests", in: "Tools/ClusterKit",
+        ["ClusterKit", "ChildProcess", "Tokens", "Concurrency", "TestSupport"]),
+    tests(
+        "LivePlazaKitTests", in: "Client/LivePlazaKit",
+        ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
+    tests(
+        "ClusterTests", in: "Cluster",
         [
             "ClusterKit", "ChildProcess", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens",
             "Concurrency", "HTTPClient", "TestSupport",

@@ -7,7 +7,7 @@
 #   build   C libraries and headers to compile against
 #   run     the C libraries that the programs load (all that a container needs)
 #   local   what `plaza up` starts on this machine: Redis
-#   test    what the tests talk to besides: Python, and Prometheus's promtool
+#   test    what the tests use besides: Python, and Prometheus's promtool
 #   kafka   Java, for a real Apache Kafka (`plaza up --kafka-home`)
 #
 # Safe to run again: does nothing when nothing is missing. Uses sudo when it is not run by root.
@@ -67,7 +67,7 @@ if [[ $(id -u) -ne 0 ]]; then
 fi
 say "installing ${missing[*]}"
 ${root[@]+"${root[@]}"} apt-get update -qq
-# Debian starts a server when its package comes; LivePlaza starts the ones that it uses itself.
+# Debian starts a server when its package is installed. LivePlaza starts its own, so a policy forbids that meanwhile.
 has_policy=true
 if [[ ! -e /usr/sbin/policy-rc.d ]]; then
   has_policy=false

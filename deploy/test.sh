@@ -1,22 +1,37 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and runs all tests.
+# Installs what is missing, builds, and runs all tests, or the fast ones.
 #
-#   deploy/test.sh [--require-kafka] [options of `swift test`]       for example: deploy/test.sh --filter BarrageCore
+#   deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [options of `swift test`]
+#   for example: deploy/test.sh --filter BarrageCore
 #
 # Tests that need a real Apache Kafka look at KAFKA_HOME, then at ../shared/kafka. Without one they are skipped and
 # named at the end; with --require-kafka (or LIVEPLAZA_REQUIRE_KAFKA=1) its lack is a failure. Safe to run again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Every test target of Package.swift stands in one of the first two lists (checked by Tests/Architecture/FastTests.swift).
+# Needs no Redis, no Kafka (real or in memory), no child process: what --fast runs.
+fast_targets="ArchitectureTests FuzzTests MachineKitTests PlazaModelTests PlazaWireTests DirectoryCoreTests AudienceCoreTests BarrageCoreTests StageCoreTests GatewayCoreTests PermissionTests RecordSizeTests CompressionTests ObservabilityTests ClientAddressTests EventLoopTests WebSocketTests HTTPServerTests HTTPClientTests TokensTests SettingsTests LoadKitTests LivePlazaKitTests"
+# Starts servers or child processes: left out by --fast.
+server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShellTests PresenceTests WebhooksTests GatewayTests ClusterKitTests ClusterTests"
+# Suites of fast targets that --fast leaves out too: the first two start child processes, the others are random walks that
+# take 15 to 20 s each in a debug build.
+left_out_suites="MetricsRegistryTests InteropTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests"
+
 usage() {
   cat <<'EOT'
-usage: deploy/test.sh [--require-kafka] [options of `swift test`]
+usage: deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [options of `swift test`]
 
-Installs the packages that are missing, checks the format, builds, and runs all tests, one after another. What was
-skipped and what failed is named at the end; the exit status is 1 if anything failed. Safe to run again.
+Installs the packages that are missing, checks the format, builds, and runs all tests, one after another. Names at the
+end what was skipped and what failed; the exit status is 1 if anything failed. Safe to run again.
 
+  --fast               only tests that need no server: no Redis, no Kafka, no child process; and none of the three
+                       longest random walks. In parallel, in less than two minutes after the build. Installs the
+                       C libraries only. With --filter it runs what the filter names instead
   --require-kafka      the lack of a real Kafka is a failure; LIVEPLAZA_REQUIRE_KAFKA=1 does the same
+  --retry-failed       runs the suites of failed tests once more, if they are at most three and no test process ended;
+                       passes if all pass then, and names them as flaky: each is a fault to be mended
   --help               show this, and do nothing
 Other options are passed on to `swift test`, for example --filter BarrageCore.
 
@@ -31,45 +46,61 @@ done
 say() { printf 'test: %s\n' "$*"; }
 
 options=()
+fast=0
+retry=0
 for argument in "$@"; do
-  if [[ $argument == --require-kafka ]]; then export LIVEPLAZA_REQUIRE_KAFKA=1; else options+=("$argument"); fi
+  case $argument in
+    --fast) fast=1 ;;
+    --retry-failed) retry=1 ;;
+    --require-kafka) export LIVEPLAZA_REQUIRE_KAFKA=1 ;;
+    *) options+=("$argument") ;;
+  esac
 done
+if [[ $fast == 1 && ${LIVEPLAZA_REQUIRE_KAFKA:-} == 1 ]]; then
+  say "--fast runs no test that needs a Kafka: leave out --require-kafka and LIVEPLAZA_REQUIRE_KAFKA" >&2
+  exit 64
+fi
 
 if ! command -v swift >/dev/null; then
   say "Swift 6.3 is needed: see https://www.swift.org/install/linux/" >&2
   exit 1
 fi
 
-kafka=${KAFKA_HOME:-}
-if [[ -z $kafka && -x ../shared/kafka/bin/kafka-server-start.sh ]]; then kafka=$(cd ../shared/kafka && pwd); fi
-if [[ -n $kafka && ! -x $kafka/bin/kafka-server-start.sh ]]; then
-  say "KAFKA_HOME is $kafka, which is no unpacked Apache Kafka: bin/kafka-server-start.sh is not there" >&2
-  exit 1
-fi
-if [[ -n $kafka ]]; then
-  say "the real Kafka is $kafka"
-  export KAFKA_HOME=$kafka
-  deploy/install.sh build run test kafka
-else
-  say "no real Kafka: tests that need one are skipped. Set KAFKA_HOME to run them."
-  if [[ ${LIVEPLAZA_REQUIRE_KAFKA:-} == 1 ]]; then
-    say "a real Kafka is required here: set KAFKA_HOME to an unpacked Apache Kafka 4" >&2
+# Finds the real Kafka, and installs what the tests with servers need.
+prepare_servers() {
+  local kafka=${KAFKA_HOME:-}
+  if [[ -z $kafka && -x ../shared/kafka/bin/kafka-server-start.sh ]]; then kafka=$(cd ../shared/kafka && pwd); fi
+  if [[ -n $kafka && ! -x $kafka/bin/kafka-server-start.sh ]]; then
+    say "KAFKA_HOME is $kafka, which is no unpacked Apache Kafka: bin/kafka-server-start.sh is not there" >&2
     exit 1
   fi
-  deploy/install.sh build run test
-fi
+  if [[ -n $kafka ]]; then
+    say "the real Kafka is $kafka"
+    export KAFKA_HOME=$kafka
+    deploy/install.sh build run test kafka
+  else
+    say "no real Kafka: tests that need one are skipped. Set KAFKA_HOME to run them."
+    if [[ ${LIVEPLAZA_REQUIRE_KAFKA:-} == 1 ]]; then
+      say "a real Kafka is required here: set KAFKA_HOME to an unpacked Apache Kafka 4" >&2
+      exit 1
+    fi
+    deploy/install.sh build run test
+  fi
 
-# The WebSocket code talks to an implementation that is not ours, and the HTTP API is checked against its description by a
-# tool that is not; the tests find both in .build/python.
-is_there='import importlib.metadata as m, sys
+  # Two test tools from PyPI, which the tests find in .build/python: `websockets` is the other end of the interoperability
+  # tests, `schemathesis` checks the HTTP API against its description.
+  local is_there='import importlib.metadata as m, sys
 lines = [l.strip() for l in open("Tests/requirements.txt") if "==" in l and not l.startswith("#")]
 sys.exit(any(m.version(n) != v for n, v in (l.split("==") for l in lines)))'
-if ! PYTHONPATH=.build/python python3 -c "$is_there" 2>/dev/null; then
-  say "installing what tests use of PyPI into .build/python"
-  python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
-    --target .build/python --requirement Tests/requirements.txt ||
-    say "that failed: tests that need it fail or are skipped"
-fi
+  if ! PYTHONPATH=.build/python python3 -c "$is_there" 2>/dev/null; then
+    say "installing the Python test tools into .build/python"
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
+      --target .build/python --requirement Tests/requirements.txt ||
+      say "that failed: tests that need it fail or are skipped"
+  fi
+}
+
+if [[ $fast == 1 ]]; then deploy/install.sh build run; else prepare_servers; fi
 
 say "checking the format"
 swift format lint --strict --parallel --recursive --configuration .swift-format Sources Tests Package.swift
@@ -80,17 +111,43 @@ swift build --build-tests
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 failed=0
-# One after another: many talk to real servers and measure times, and share two cores badly.
-swift test --skip-build --disable-xctest --no-parallel ${options[@]+"${options[@]}"} 2>&1 | tee "$output" || failed=1
+if [[ $fast == 1 ]]; then
+  selection=(--parallel)
+  # Several filters would add up, so a filter among the options replaces the list.
+  if [[ " ${options[*]:-} " != *" --filter"* ]]; then selection+=(--filter "^(${fast_targets// /|})\\."); fi
+  for suite in $left_out_suites; do selection+=(--skip "\\.$suite/"); done
+else
+  # One after another: many tests talk to real servers and measure times, and disturb each other on two cores.
+  selection=(--no-parallel)
+fi
+run_tests() { swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$output"; }
+run_tests "${selection[@]}" ${options[@]+"${options[@]}"} || failed=1
 
 say "skipped:"
 grep -E '^[^ ]+ (Test|Suite) .* skipped(: .*|\.)$' "$output" | sort -u | sed 's/^/  /' || say "  none"
-if [[ $failed == 1 ]]; then
-  # Each failure with what was expected, once more at the end: a log of this length is read from there.
-  say "failed:"
+# Repeats each failure with its expectation at the end of the log, where a reader looks first.
+name_failures() {
   grep -E -A 3 '^[^ ]+ (Test|Suite) .* (failed after|recorded an issue)|Fatal error' "$output" |
     grep -E '^[^ ]+ (Test|Suite) .* (failed after|recorded an issue)|^↳|Fatal error|error:' | cut -c1-600 |
     tail -n 60 | sed 's/^/  /' || say "  no test says so: read the log above"
+}
+summary() { grep -E '^[^ ]+ Test run with ' "$output"; }
+if [[ $failed == 1 ]]; then
+  say "failed:"
+  name_failures
+  suites=$(sed -nE 's/^[^ ]+ Suite ([A-Za-z0-9_]+) failed after .*/\1/p' "$output" | sort -u)
+  count=$(wc -w <<<"$suites")
+  if [[ $retry == 1 ]] && ((count >= 1 && count <= 3)) && summary >/dev/null; then
+    summary
+    say "running again: ${suites//$'\n'/, }"
+    if run_tests --no-parallel --filter "\\.(${suites//$'\n'/|})/"; then
+      failed=0
+      say "flaky: ${suites//$'\n'/, } failed at first (see \"failed:\" above) and passed when run again: a fault to be mended"
+    else
+      say "failed again:"
+      name_failures
+    fi
+  fi
 fi
-grep -E '^[^ ]+ Test run with ' "$output"
+summary
 exit "$failed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a new Debian 12 machine with Swift to a running LivePlaza with a lively room in it.
+# From a new Debian 12 machine with Swift to a running LivePlaza with a demo that keeps one live busy.
 #
 #   deploy/up.sh [options of `plaza up`]       for example: deploy/up.sh --kafka-home ~/kafka --scale gateway=2
 #
@@ -12,14 +12,14 @@ usage() {
   cat <<'EOT'
 usage: deploy/up.sh [options of `plaza up`]
 
-From a Debian 12 machine with Swift to a running LivePlaza with a lively room in it: installs the Debian packages that
+From a Debian 12 machine with Swift to a running LivePlaza with a demo that keeps one live busy: installs the Debian packages that
 are missing, builds in release mode (some minutes the first time), and runs `plaza up --demo`. Safe to run again.
 
 Options are passed on to `plaza up`; `plaza up --help` lists them once it is built. Often used:
   --kafka-home DIR     start the Apache Kafka that is unpacked there; Java is installed if missing
   --kafka HOST:PORT    use an Apache Kafka that runs
   --scale gateway=2    two gateways
-With neither option the broker is in memory and forgets all when it ends: no Kafka is looked for.
+With neither option the broker is in memory: it loses everything when it ends.
 
   --help               show this, and do nothing
 EOT

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package import EventLoop
+package import PlazaModel
+package import WebSocket
+
+/// Receives the events of a connection, on its loop's thread.
+package protocol PlazaConnectionDelegate: AnyObject {
+    /// A call has ended.
+    func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome)
+    /// A feed frame was received. Its first `skip` items are already known. If `scan.isHistory`, the items are
+    /// messages from before the client joined. `text` is the whole frame and valid during this call only.
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>)
+    /// Any other event.
+    func connection(_ connection: PlazaConnection, event: ClientCore.Event)
+}
+
+/// The address of a gateway.
+package struct PlazaAddress: Hashable, Sendable {
+    package var host: String
+    package var port: UInt16
+
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+}
+
+/// The clients of one loop, which share limits and timers.
+package final class PlazaConnectionGroup {
+    let sockets: WebSocketGroup
+    private var timer: LoopTimer?
+    /// The connections in no particular order; each stores its index.
+    private var connections: [PlazaConnection] = []
+    /// The index of the connection that is checked next.
+    private var nextIndex = 0
+    /// Each tick checks one of ten parts of the connections, so that each connection is checked ten times a second.
+    ///
+    /// A check of thousands of connections at once would delay received frames.
+    private static let (partCount, tickInterval) = (10, Duration.milliseconds(10))
+
+    /// Makes an empty group on `loop`.
+    package init(loop: EventLoop) throws(LoopError) {
+        var configuration = WebSocketConfiguration()
+        configuration.maxMessageBytes = 4 << 20
+        configuration.pingInterval = .seconds(15)
+        self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
+        try self.sockets.startSweeping()
+        let timer = try LoopTimer(loop: loop) { [weak self] _ in self?.tick() }
+        timer.start(after: Self.tickInterval, repeating: Self.tickInterval)
+        self.timer = timer
+    }
+
+    /// Ends all connections and the timers, so that the loop can end by itself.
+    package func stop() {
+        for connection in self.connections { connection.stop() }
+        self.timer?.close()
+        self.timer = nil
+        self.sockets.stopSweeping()
+    }
+
+    /// The loop's time in milliseconds of the monotonic clock.
+    var now: Int64 { Int64(self.sockets.loop.nowMilliseconds) }
+
+    func add(_ connection: PlazaConnection) {
+        connection.groupIndex = self.connections.count
+        self.connections.append(connection)
+    }
+
+    func remove(_ connection: PlazaConnection) {
+        guard let index = connection.groupIndex else { return }
+        connection.groupIndex = nil
+        let last = self.connections.removeLast()
+        guard last !== connection else { return }
+        self.connections[index] = last
+        last.groupIndex = index
+    }
+
+    private func tick() {
+        for _ in 0..<(self.connections.count / Self.partCount + 1) where !self.connections.isEmpty {
+            if self.nextIndex >= self.connections.count { self.nextIndex = 0 }
+            self.connections[self.nextIndex].tick()
+            self.nextIndex += 1
+        }
+    }
+}
+
+/// One client on a loop: `ClientCore` over a WebSocket.
+package final class PlazaConnection {
+    /// Receives the events.
+    ///
+    /// The reference is weak: the owner of the connection must retain the delegate.
+    package weak var delegate: (any PlazaConnectionDelegate)?
+    private let group: PlazaConnectionGroup
+    /// The index in the group; nil before the start and after the stop.
+    fileprivate var groupIndex: Int?
+    private let addresses: [PlazaAddress]
+    private var addressIndex: Int
+    private var core: ClientCore
+    private var socket: WebSocketConnection?
+
+    /// Prepares a client.
+    ///
+    /// - Parameters:
+    ///   - group: the group whose loop and limits the client uses.
+    ///   - addresses: the gateways; each reconnect tries the next address.
+    ///   - first: the index of the address to try first.
+    ///   - options: the client's token, session and limits.
+    ///   - seed: the seed of the jitter of reconnects.
+    package init(
+        group: PlazaConnectionGroup, addresses: [PlazaAddress], first: Int = 0, options: ClientCore.Options,
+        seed: UInt64
+    ) {
+        precondition(!addresses.isEmpty, "a client needs an address to connect to")
+        self.group = group
+        self.addresses = addresses
+        self.addressIndex = first % addresses.count
+        self.core = ClientCore(options, seed: seed)
+    }
+
+    package var state: ClientCore.State { self.core.state }
+    package var live: LiveID? { self.core.live }
+    package var tracker: FeedTracker { self.core.tracker }
+    package var reconnects: Int { self.core.reconnects }
+
+    /// Begins to connect.
+    package func start() {
+        self.group.add(self)
+        self.perform { core, _, actions in core.start(into: &actions) }
+    }
+
+    /// Ends the client, which cannot be restarted.
+    package func stop() {
+        self.perform { core, _, actions in core.stop(into: &actions) }
+        self.group.remove(self)
+    }
+
+    /// Ends the TCP connection without a close frame, as a network failure does; the client then reconnects by itself.
+    package func cut() { self.socket?.terminate() }
+
+    /// Calls a method whose parameters are the JSON `params`.
+    ///
+    /// - Returns: the call's id.
+    @discardableResult
+    package func call(_ method: String, params: [UInt8], live: LiveID? = nil) -> Int64 {
+        var id: Int64 = 0
+        self.perform { core, now, actions in
+            id = core.call(method, params: params, live: live, at: now, into: &actions)
+        }
+        return id
+    }
+
+    /// Forgets the live, because it has ended, so that a reconnect does not resume it.
+    package func forgetLive() { self.core.forgetLive() }
+
+    func tick() { self.perform { core, now, actions in core.tick(at: now, into: &actions) } }
+
+    /// Passes an event to the core, and performs the actions that follow.
+    private func perform(_ body: (inout ClientCore, Int64, inout [ClientCore.Action]) -> Void) {
+        var actions: [ClientCore.Action] = []
+        body(&self.core, self.group.now, &actions)
+        for action in actions { self.perform(action) }
+    }
+
+    private func perform(_ action: ClientCore.Action) {
+        switch action {
+        case .connect(let toNextAddress): self.connect(toNextAddress: toNextAddress)
+        case .send(let bytes): self.socket?.sendText(bytes.span)
+        case .disconnect: self.socket?.close(.normal)
+        case .callEnded(let id, let outcome): self.delegate?.connection(self, call: id, ended: outcome)
+        case .event(let event): self.delegate?.connection(self, event: event)
+        }
+    }
+
+    private func connect(toNextAddress: Bool) {
+        if toNextAddress { self.addressIndex = (self.addressIndex + 1) % self.addresses.count }
+        let address = self.addresses[self.addressIndex]
+        let target = WebSocketTarget(
+            host: address.host, port: address.port, path: "/v1", subprotocols: ["liveplaza.v1"])
+        do {
+            self.socket = try WebSocketConnection.connect(group: self.group.sockets, to: target, delegate: self)
+        } catch {
+            self.perform { core, now, actions in core.disconnected(code: 1006, at: now, into: &actions) }
+        }
+    }
+}
+
+extension PlazaConnection: WebSocketDelegate {
+    package func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
+        self.perform { core, now, actions in core.connected(at: now, into: &actions) }
+    }
+
+    package func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
+        if FeedScan.isFeed(text), let scan = FeedScan(text) {
+            switch self.core.feedReceived(scan) {
+            case .fresh, .history: self.delegate?.connection(self, feed: scan, skip: 0, text: text)
+            case .partlyKnown(let known): self.delegate?.connection(self, feed: scan, skip: known, text: text)
+            case .known: break
+            }
+            return
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        for index in text.indices { bytes.append(text[index]) }
+        self.perform { core, now, actions in core.received(bytes, at: now, into: &actions) }
+    }
+
+    package func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
+        guard connection === self.socket else { return }
+        self.socket = nil
+        let code = closure.code.rawValue
+        self.perform { core, now, actions in core.disconnected(code: code, at: now, into: &actions) }
+    }
+}

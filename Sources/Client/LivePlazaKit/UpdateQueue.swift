@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Concurrency
+
+/// The updates that a client has received and its only consumer has not read yet.
+///
+/// The queue is bounded: when it is full, the oldest updates are dropped. It is not an `AsyncStream`, because an
+/// `AsyncStream` ends for good when a wait for its next element is cancelled, and the deadline of `next` cancels the
+/// wait.
+package final class UpdateQueue: Sendable {
+    private struct State {
+        var waiting: [ClientUpdate] = []
+        var consumer: CheckedContinuation<ClientUpdate?, Never>?
+        /// The number of the consumer's current wait, so that the deadline of an earlier wait does not end a later
+        /// wait.
+        var waitNumber = 0
+        var isEnded = false
+    }
+
+    private let limit: Int
+    private let state = Locked(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Waits for the next update.
+    ///
+    /// - Returns: the update; nil at the deadline, or when the client has ended and no update is left.
+    package func next(before deadline: ContinuousClock.Instant) async -> ClientUpdate? {
+        if let update = self.state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) { return update }
+        let waitNumber = self.state.withLock { state in
+            state.waitNumber += 1
+            return state.waitNumber
+        }
+        let deadlineTask = Task { [weak self] in
+            // The sleep is cancelled when an update is received before the deadline.
+            guard (try? await Task.sleep(until: deadline)) != nil else { return }
+            self?.endWait(waitNumber)
+        }
+        defer { deadlineTask.cancel() }
+        return await withCheckedContinuation { (continuation: CheckedContinuation<ClientUpdate?, Never>) in
+            let result = self.state.withLock { state -> ClientUpdate?? in
+                if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
+                if state.isEnded || ContinuousClock.now >= deadline { return .some(nil) }
+                state.consumer = continuation
+                return .none
+            }
+            // The outer nil means that the consumer must wait.
+            if let result { continuation.resume(returning: result) }
+        }
+    }
+
+    /// Adds an update, or passes it to the waiting consumer.
+    func append(_ update: ClientUpdate) {
+        let limit = self.limit
+        let consumer = self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
+            if let consumer = state.consumer {
+                state.consumer = nil
+                return consumer
+            }
+            state.waiting.append(update)
+            if state.waiting.count > limit { state.waiting.removeFirst() }
+            return nil
+        }
+        consumer?.resume(returning: update)
+    }
+
+    /// Ends the queue: after the queued updates the consumer gets nil.
+    func end() {
+        self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
+            state.isEnded = true
+            defer { state.consumer = nil }
+            return state.consumer
+        }?.resume(returning: nil)
+    }
+
+    /// Ends a wait at its deadline, if the consumer is still in this wait.
+    private func endWait(_ waitNumber: Int) {
+        self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
+            guard state.waitNumber == waitNumber else { return nil }
+            defer { state.consumer = nil }
+            return state.consumer
+        }?.resume(returning: nil)
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The bounds of every idempotency window.
+@usableFromInline package enum IdempotencyLimits {
+    /// The maximum number of outcomes that a window remembers.
+    ///
+    /// It equals the maximum number of open calls of a session in one live.
+    @inlinable package static var outcomes: Int { 16 }
+    /// How long a window keeps its outcomes after its last recorded outcome, without standstills (`Moment.standstill`).
+    ///
+    /// Within this time a retry gets the outcome that the call had.
+    @inlinable package static var lifetime: Milliseconds { .seconds(60) }
+    /// How long a window then keeps its floor: the highest counter of the calls whose outcomes were dropped.
+    ///
+    /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. The floor covers what a
+    /// gateway cannot know: a retry on a new connection whose client does not state its age.
+    @inlinable package static var floorLifetime: Milliseconds { .seconds(300) }
+    /// The due times of rows with a window are multiples of this number of milliseconds.
+    @inlinable static var dueStep: Int64 { 10_000 }
+}
+
+/// What an idempotency window knows about a call.
+@usableFromInline package enum IdempotencyLookup<Outcome> {
+    /// The call is new.
+    case fresh
+    /// The call was processed before, with this outcome.
+    case repeated(Outcome)
+    /// The window no longer remembers whether the call was processed.
+    ///
+    /// It may have been applied, so it must be rejected.
+    case forgotten
+}
+
+extension IdempotencyLookup {
+    /// The same, for a retry that is known to be older than the window (R16.11).
+    ///
+    /// Its outcome may have been forgotten together with the floor, so it is never new.
+    @inlinable package func asLateRetry(_ isLate: Bool) -> IdempotencyLookup {
+        if isLate, case .fresh = self { return .forgotten }
+        return self
+    }
+}
+
+extension IdempotencyLookup: Equatable where Outcome: Equatable {}
+extension IdempotencyLookup: Sendable where Outcome: Sendable {}
+
+/// How an idempotency window stores its outcomes.
+///
+/// The storage decides nothing: all rules are in `IdempotencyWindow`.
+@usableFromInline package protocol OutcomeStorage: Sendable {
+    associatedtype Outcome: Sendable
+
+    /// An empty storage.
+    init(expiresAt: Timestamp)
+    /// How many outcomes are stored.
+    var count: Int { get }
+    /// The highest counter of a call whose outcome was dropped.
+    var floor: Int64 { get set }
+    /// When the window expires.
+    var expiresAt: Timestamp { get set }
+    /// The partition's standstills that `expiresAt` accounts for.
+    var standstill: Milliseconds { get set }
+    /// The index of the outcome of the call `counter`.
+    func index(of counter: Int64) -> Int?
+    /// The outcome at `index`.
+    func outcome(at index: Int) -> Outcome
+    /// Adds the outcome of the call `counter`.
+    mutating func append(_ outcome: Outcome, of counter: Int64)
+    /// Replaces the outcome at `index`; its counter stays.
+    mutating func replace(at index: Int, with outcome: Outcome)
+    /// Drops the oldest outcome and adds the outcome of the call `counter`.
+    ///
+    /// - Returns: the counter of the call whose outcome was dropped.
+    mutating func replaceOldest(with outcome: Outcome, of counter: Int64) -> Int64
+    /// Drops all outcomes.
+    ///
+    /// - Returns: the highest counter of the dropped outcomes; nil when there were none.
+    mutating func removeAll() -> Int64?
+}
+
+/// The outcomes of the last calls of one session at one machine (I15): a call that is sent again gets the same outcome
+/// and is not applied twice.
+///
+/// A window remembers `IdempotencyLimits.outcomes` outcomes until `IdempotencyLimits.lifetime` after the last one. The
+/// time in which its partition stood still is added, as it is added to leases, because callers could not get an answer
+/// during that time. Calls have ascending counters. A call whose counter is not above that of a dropped outcome is
+/// rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
+/// such counter, its floor, for `IdempotencyLimits.floorLifetime` after the outcomes.
+@usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
+    /// The stored outcomes, for undo records and encodings.
+    @usableFromInline package internal(set) var storage: Storage
+
+    /// An empty window.
+    @inlinable package init(at moment: Moment) {
+        self.storage = Storage(expiresAt: moment.now + IdempotencyLimits.lifetime)
+        self.storage.standstill = moment.standstill
+    }
+
+    /// A window with these outcomes.
+    @inlinable package init(storage: Storage) { self.storage = storage }
+
+    /// When the window's row falls due: the expiry, rounded up to ten seconds.
+    ///
+    /// Due times are rounded so that the row of a busy session changes its due time once in ten seconds and not with
+    /// each call.
+    @inlinable package var due: Timestamp {
+        let step = IdempotencyLimits.dueStep
+        return Timestamp(milliseconds: (self.storage.expiresAt.milliseconds + step - 1) / step * step)
+    }
+
+    /// Whether the call `counter` is new, repeated or forgotten.
+    @inlinable package func lookup(_ counter: Int64) -> IdempotencyLookup<Storage.Outcome> {
+        if let index = self.storage.index(of: counter) { return .repeated(self.storage.outcome(at: index)) }
+        return counter <= self.storage.floor ? .forgotten : .fresh
+    }
+
+    /// Records the outcome of the call `counter`, and replaces an outcome that was recorded before.
+    ///
+    /// A call that is processed in two steps is recorded in both.
+    @inlinable package mutating func record(_ outcome: Storage.Outcome, of counter: Int64, at moment: Moment) {
+        self.storage.expiresAt = moment.now + IdempotencyLimits.lifetime
+        self.storage.standstill = moment.standstill
+        if let index = self.storage.index(of: counter) {
+            self.storage.replace(at: index, with: outcome)
+        } else if self.storage.count < IdempotencyLimits.outcomes {
+            self.storage.append(outcome, of: counter)
+        } else {
+            let dropped = self.storage.replaceOldest(with: outcome, of: counter)
+            self.storage.floor = max(self.storage.floor, dropped)
+        }
+    }
+
+    /// Handles the window's due time.
+    ///
+    /// First the standstills since its last call are added. Then the outcomes are dropped and the floor remains. Then
+    /// the window ends.
+    ///
+    /// - Returns: whether the window has ended and its row must be removed.
+    @inlinable package mutating func expire(at moment: Moment) -> Bool {
+        // A partition that an older version owned meanwhile counts its standstills from 0 again.
+        let added = Milliseconds(max(0, moment.standstill.count - self.storage.standstill.count))
+        self.storage.standstill = moment.standstill
+        self.storage.expiresAt = self.storage.expiresAt + added
+        if self.due > moment.now { return false }
+        guard let highest = self.storage.removeAll() else { return true }
+        self.storage.floor = max(self.storage.floor, highest)
+        self.storage.expiresAt = self.storage.expiresAt + IdempotencyLimits.floorLifetime
+        return self.due <= moment.now
+    }
+
+    /// Replaces each outcome for which `replacement` returns another outcome; nil keeps the outcome.
+    @inlinable package mutating func replaceOutcomes(_ replacement: (Storage.Outcome) -> Storage.Outcome?) {
+        for index in 0..<self.storage.count {
+            if let outcome = replacement(self.storage.outcome(at: index)) {
+                self.storage.replace(at: index, with: outcome)
+            }
+        }
+    }
+}
+
+extension IdempotencyWindow: Equatable where Storage: Equatable {}
+extension IdempotencyWindow: Hashable where Storage: Hashable {}
+
+// A window is encoded as its storage.
+extension IdempotencyWindow: Codable where Storage: Codable {
+    @usableFromInline package init(from decoder: any Decoder) throws { self.init(storage: try Storage(from: decoder)) }
+    @usableFromInline package func encode(to encoder: any Encoder) throws { try self.storage.encode(to: encoder) }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The 64-bit FNV-1a hash: the same in every process and for all time, unlike `hashValue`.
+///
+/// The low bits alone are distributed badly, so callers mix the result further.
+@usableFromInline package enum FNV1a {
+    /// The standard start value.
+    @inlinable package static var offsetBasis: UInt64 { 0xCBF2_9CE4_8422_2325 }
+
+    /// The hash of the UTF-8 bytes of `text`, starting from `basis`.
+    @inlinable package static func hash(_ text: String, basis: UInt64 = Self.offsetBasis) -> UInt64 {
+        var hash = basis
+        let bytes = text.utf8.span
+        for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
+        return hash
+    }
+}
+
+/// A number for a text that is the same in every process and for all time.
+///
+/// FNV-1a, mixed so that all bits depend on all bytes. Not for secrets: an attacker can find texts with equal numbers,
+/// so only fairness and counts may depend on it.
+@usableFromInline package enum StableHash {
+    /// The number of `text`; never 0, which callers use for "nobody".
+    @inlinable package static func of(_ text: String) -> UInt64 {
+        var hash = FNV1a.hash(text)
+        hash = (hash ^ (hash >> 32)) &* 0x9E37_79B9_7F4A_7C15
+        hash ^= hash >> 29
+        return max(1, hash)
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A point in time of one clock, in whole milliseconds.
+///
+/// It lies between `distantPast` and `distantFuture`: no calculation with points and spans can overflow.
+/// Each clock has its own type, so the compiler keeps points of different clocks apart.
+@usableFromInline package protocol TimePoint: Hashable, Comparable, Sendable {
+    /// Milliseconds since the clock's zero.
+    var milliseconds: Int64 { get }
+    init(milliseconds: Int64)
+}
+
+extension TimePoint {
+    /// Before every other point.
+    @inlinable package static var distantPast: Self { Self(milliseconds: .min / 4) }
+    /// After every other point.
+    @inlinable package static var distantFuture: Self { Self(milliseconds: .max / 4) }
+
+    @inlinable package static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
+    /// The point `span` later.
+    @inlinable package static func + (a: Self, span: Milliseconds) -> Self {
+        Self(milliseconds: a.milliseconds + span.count)
+    }
+    /// The point `span` earlier.
+    @inlinable package static func - (a: Self, span: Milliseconds) -> Self {
+        Self(milliseconds: a.milliseconds - span.count)
+    }
+    /// The span from `b` to `a`; negative if `a` is earlier.
+    @inlinable package static func - (a: Self, b: Self) -> Milliseconds {
+        Milliseconds(a.milliseconds - b.milliseconds)
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Counts distinct texts in bounded space: exactly up to `exactLimit`, beyond that by an estimate.
+///
+/// The estimate is HyperLogLog's with 2,048 registers: its standard error is 2.3 %. The count never decreases.
+package struct UniqueCount: Hashable, Sendable {
+    /// The maximum number of texts that are counted exactly.
+    package static let exactLimit = 512
+    /// The number of bits of a hash that select the register.
+    private static let indexBits = 11
+
+    /// The number of distinct texts.
+    package private(set) var count: Int64 = 0
+    /// The hashes of the texts, sorted, while they are counted exactly.
+    private var known: [UInt64] = []
+    /// For each register, one more than the longest run of leading zero bits among its hashes; empty while the texts
+    /// are counted exactly.
+    private var registers: [UInt8] = []
+
+    /// An empty counter.
+    package init() {}
+
+    /// Counts `text`, unless it was counted before.
+    package mutating func insert(_ text: String) {
+        let hash = StableHash.of(text)
+        if !self.registers.isEmpty {
+            self.addToEstimate(hash)
+            return
+        }
+        let index = self.index(of: hash)
+        if index < self.known.count, self.known[index] == hash { return }
+        if self.known.count < Self.exactLimit {
+            self.known.insert(hash, at: index)
+            self.count = self.count.saturatingAdd(1)
+            return
+        }
+        // From here on the count is an estimate.
+        self.registers = [UInt8](repeating: 0, count: 1 << Self.indexBits)
+        for known in self.known { self.raiseRegister(known) }
+        self.known = []
+        self.count = self.count.saturatingAdd(1)
+        self.addToEstimate(hash)
+    }
+
+    private mutating func addToEstimate(_ hash: UInt64) {
+        if self.raiseRegister(hash) { self.count = max(self.count, self.estimate) }
+    }
+
+    /// Raises the register of `hash` if the hash has a longer run of zeros; returns whether the register changed.
+    @discardableResult private mutating func raiseRegister(_ hash: UInt64) -> Bool {
+        let register = Int(hash >> (64 - UInt64(Self.indexBits)))
+        let rest = hash << UInt64(Self.indexBits)
+        let rank = UInt8(min(rest.leadingZeroBitCount, 64 - Self.indexBits) + 1)
+        guard self.registers[register] < rank else { return false }
+        self.registers[register] = rank
+        return true
+    }
+
+    /// HyperLogLog's estimate; below 2.5 times the number of registers, the estimate by linear counting of the empty
+    /// registers.
+    ///
+    /// It uses only sums of powers of two and one division, whose results are the same on every machine. For the same
+    /// reason the logarithm of linear counting is computed from a series.
+    private var estimate: Int64 {
+        let size = Double(self.registers.count)
+        var sum = 0.0
+        var empty = 0
+        for register in self.registers {
+            sum += 1 / Double(UInt64(1) << UInt64(register))
+            if register == 0 { empty += 1 }
+        }
+        let raw = 0.7213 / (1 + 1.079 / size) * size * size / sum
+        if raw <= 2.5 * size, empty > 0 { return Int64(size * Self.logarithm(size / Double(empty))) }
+        return Int64(raw)
+    }
+
+    /// The natural logarithm of a number that is at least 1.
+    ///
+    /// The number is halved until it is small, then the series of the inverse hyperbolic tangent is used.
+    private static func logarithm(_ number: Double) -> Double {
+        var rest = number
+        var halvings = 0.0
+        while rest > 1.5 {
+            rest /= 2
+            halvings += 1
+        }
+        let x = (rest - 1) / (rest + 1)
+        var term = x
+        var sum = 0.0
+        for odd in stride(from: 1.0, through: 41.0, by: 2) {
+            sum += term / odd
+            term *= x * x
+        }
+        return 2 * sum + halvings * 0.693_147_180_559_945_3
+    }
+
+    private func index(of hash: UInt64) -> Int {
+        self.known.partitioningIndex { $0 >= hash }
+    }
+}
+
+extension UniqueCount: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case count
+        case known
+        /// One character for each register, from `0` upwards.
+        case registers
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.count = try values.decode(Int64.self, forKey: .count)
+        self.known = try values.decodeIfPresent([UInt64].self, forKey: .known) ?? []
+        let text = try values.decodeIfPresent(String.self, forKey: .registers) ?? ""
+        self.registers = text.utf8.map { $0 &- UInt8(ascii: "0") }
+        let isConsistent = self.registers.isEmpty || self.registers.count == 1 << Self.indexBits && self.known.isEmpty
+        guard isConsistent, self.registers.allSatisfy({ $0 <= 64 - Self.indexBits + 1 }),
+            self.known == self.known.sorted()
+        else {
+            throw DecodingError.dataCorruptedError(forKey: .known, in: values, debugDescription: "not a unique count")
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(self.count, forKey: .count)
+        if !self.known.isEmpty { try values.encode(self.known, forKey: .known) }
+        if !self.registers.isEmpty {
+            let text = String(decoding: self.registers.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
+            try values.encode(text, forKey: .registers)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The webhooks of an app's backend (R14.1, R14.7), as the apps file has them under `hooks`.
+package struct AppHooks: Hashable, Sendable, Codable {
+    /// Whether a message or gift enters when the app's backend does not answer in time.
+    package enum TimeoutPolicy: String, Hashable, Sendable, Codable {
+        case refuse
+        case allow
+    }
+
+    /// The hooks that ask the backend before a message or gift enters; nil: the backend is not asked.
+    package struct BeforeHooks: Hashable, Sendable, Codable {
+        package var message: TimeoutPolicy?
+        package var gift: TimeoutPolicy?
+
+        package init(message: TimeoutPolicy? = nil, gift: TimeoutPolicy? = nil) {
+            self.message = message
+            self.gift = gift
+        }
+    }
+
+    /// `http://` or `https://`.
+    package var url: String
+    /// Signs each request; at least `secretBytes`.
+    package var secret: String
+    /// The after-events that the backend receives; nil: all.
+    package var events: [WebhookName]?
+    package var before: BeforeHooks?
+
+    /// The minimum length of a secret in bytes.
+    package static let secretBytes = 16
+    /// The maximum length of a URL in bytes.
+    package static let urlBytes = 500
+
+    package init(url: String, secret: String, events: [WebhookName]? = nil, before: BeforeHooks? = nil) {
+        self.url = url
+        self.secret = secret
+        self.events = events
+        self.before = before
+    }
+
+    /// Whether the backend receives this event.
+    package func wants(_ name: WebhookName) -> Bool { self.events?.contains(name) ?? true }
+
+    /// The first error in these hooks; nil: they are valid.
+    package var validationError: String? {
+        let isWeb = self.url.hasPrefix("http://") || self.url.hasPrefix("https://")
+        guard isWeb, self.url.utf8.count <= Self.urlBytes, self.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return "url is not an http or https address of at most \(Self.urlBytes) printable characters" }
+        guard self.secret.utf8.count >= Self.secretBytes else {
+            return "secret has fewer than \(Self.secretBytes) bytes"
+        }
+        return nil
+    }
+}

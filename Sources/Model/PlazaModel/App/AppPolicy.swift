@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When a live is ended automatically (R3.60, R3.61); 0: never.
+package struct DismissalPolicy: Hashable, Sendable, Codable {
+    /// Seconds after which a live without users, owner included, is ended.
+    package var afterNoUsersSeconds: Int64
+    /// Seconds after the owner's leave.
+    package var afterOwnerLeaveSeconds: Int64
+    /// Seconds after the owner's lease has expired without a heartbeat.
+    package var afterOwnerOfflineSeconds: Int64
+
+    /// A policy; 0: never.
+    package init(
+        afterNoUsersSeconds: Int64 = 0, afterOwnerLeaveSeconds: Int64 = 0, afterOwnerOfflineSeconds: Int64 = 0
+    ) {
+        self.afterNoUsersSeconds = afterNoUsersSeconds
+        self.afterOwnerLeaveSeconds = afterOwnerLeaveSeconds
+        self.afterOwnerOfflineSeconds = afterOwnerOfflineSeconds
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.afterNoUsersSeconds = try values.decodeIfPresent(Int64.self, forKey: .afterNoUsersSeconds) ?? 0
+        self.afterOwnerLeaveSeconds = try values.decodeIfPresent(Int64.self, forKey: .afterOwnerLeaveSeconds) ?? 0
+        self.afterOwnerOfflineSeconds = try values.decodeIfPresent(Int64.self, forKey: .afterOwnerOfflineSeconds) ?? 0
+    }
+}
+
+/// On how many devices a user may be signed in at once (R2.18).
+package enum DevicePolicy: String, Hashable, Sendable, Codable {
+    /// On any number.
+    case several
+    /// On one: a new sign-in ends the older ones.
+    case one
+}
+
+/// The settings of an app in the apps file; a value out of range is rejected at start (R17.1).
+package struct AppPolicy: Hashable, Sendable, Codable {
+    /// The most feed messages in any sliding second (I9).
+    package var feedBudget: Int
+    /// The most administrators of a live.
+    package var maxAdmins: Int
+    /// The most viewers of a live.
+    package var maxAudience: Int
+    /// A battle's longest duration in seconds, and its default duration.
+    package var maxBattleSeconds: Int64
+    /// When lives are ended automatically.
+    package var dismissal: DismissalPolicy
+    package var devices: DevicePolicy
+    /// The most messages that one user may send to a live in a second.
+    package var messagesPerUserPerSecond: Int
+    /// How many earlier messages a new viewer receives, 0 to 50 (R5.15).
+    package var historyCount: Int
+    /// The default seat mode of lives that the app's server creates (R3.15).
+    package var seatModeOfServer: TakeSeatMode
+    /// Whether the app's backend has webhooks; derived from the app's hooks, not a setting.
+    package var hasWebhooks = false
+
+    package init(
+        feedBudget: Int = 40, maxAdmins: Int = 5, maxAudience: Int = 1_000_000, maxBattleSeconds: Int64 = 300,
+        dismissal: DismissalPolicy = DismissalPolicy(), devices: DevicePolicy = .several,
+        messagesPerUserPerSecond: Int = 60, historyCount: Int = 0, seatModeOfServer: TakeSeatMode = .free
+    ) {
+        self.feedBudget = feedBudget
+        self.maxAdmins = maxAdmins
+        self.maxAudience = maxAudience
+        self.maxBattleSeconds = maxBattleSeconds
+        self.dismissal = dismissal
+        self.devices = devices
+        self.messagesPerUserPerSecond = messagesPerUserPerSecond
+        self.historyCount = historyCount
+        self.seatModeOfServer = seatModeOfServer
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case feedBudget
+        case maxAdmins
+        case maxAudience
+        case maxBattleSeconds
+        case dismissal
+        case devices
+        case messagesPerUserPerSecond
+        case historyCount
+        case seatModeOfServer
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys, _ defaults: Value) throws -> Value {
+            try values.decodeIfPresent(Value.self, forKey: key) ?? defaults
+        }
+        let defaults = AppPolicy()
+        self.init(
+            feedBudget: try value(.feedBudget, defaults.feedBudget),
+            maxAdmins: try value(.maxAdmins, defaults.maxAdmins),
+            maxAudience: try value(.maxAudience, defaults.maxAudience),
+            maxBattleSeconds: try value(.maxBattleSeconds, defaults.maxBattleSeconds),
+            dismissal: try value(.dismissal, defaults.dismissal), devices: try value(.devices, defaults.devices),
+            messagesPerUserPerSecond: try value(.messagesPerUserPerSecond, defaults.messagesPerUserPerSecond),
+            historyCount: try value(.historyCount, defaults.historyCount),
+            seatModeOfServer: try value(.seatModeOfServer, defaults.seatModeOfServer))
+        guard (0...Limits.history).contains(self.historyCount) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .historyCount, in: values, debugDescription: "is not 0 to \(Limits.history)")
+        }
+    }
+}
+
+/// The policies of all apps; an app without a policy has the defaults.
+package struct Policies: Hashable, Sendable {
+    package var apps: [AppID: AppPolicy]
+
+    package init(_ apps: [AppID: AppPolicy] = [:]) { self.apps = apps }
+    /// The policy of `app`.
+    package subscript(app: AppID) -> AppPolicy { self.apps[app] ?? AppPolicy() }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// Why users joined or left (R14.13).
+package enum MemberCause: String, Hashable, Sendable, Codable {
+    case enter
+    /// The user left, was kicked, or left because the live ended.
+    case leave
+    /// No heartbeat until the lease expired.
+    case heartbeatInterrupt
+    /// A heartbeat arrived again after the lease had expired.
+    case heartbeatRecover
+}
+
+/// How a battle ended, for an app's backend (R14.21, R14.22).
+package enum BattleEndKind: Int, Hashable, Sendable, Codable {
+    case timeOver = 0
+    case allMemberExit = 1
+    case neverStarted = 2
+}
+
+/// An event for an app's backend after it happened (R14.6).
+package enum WebhookContent: Hashable, Sendable, Codable {
+    case roomCreated(info: LiveInfo, by: UserID)
+    case roomEnded(info: LiveInfo?, reason: LiveEndReason, statistics: LiveStatistics)
+    /// A call changed the live's info.
+    case roomUpdated(info: LiveInfo, by: UserID)
+    case metadataSet(values: [String: String], by: UserID)
+    case metadataDeleted(keys: [String], by: UserID)
+    /// A user became an admin or ceased to be one; `admins` are the current admins.
+    case adminChanged(user: UserID, isAdmin: Bool, admins: [UserID], by: UserID)
+    case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
+    /// The complete current seat list.
+    case seatsChanged(seats: [Seat])
+    /// A battle was created; all events of a battle are sent for the inviting live, `from`.
+    case battleCreated(
+        battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,
+        needResponse: Bool, extensionInfo: String)
+    case battleStarted(
+        battle: BattleID, from: BattleSide, to: [BattleSide], createdAt: Timestamp, startTime: Timestamp,
+        endTime: Timestamp)
+    /// A battle ended; with its scores.
+    ///
+    /// `startTime` is nil when it never started.
+    case battleEnded(
+        battle: BattleID, from: BattleSide, to: [BattleSide], createdAt: Timestamp, startTime: Timestamp?,
+        endTime: Timestamp, kind: BattleEndKind)
+
+    /// The event's name in the apps file.
+    package var name: WebhookName {
+        switch self {
+        case .roomCreated: .roomCreated
+        case .roomEnded: .roomEnded
+        case .roomUpdated: .roomUpdated
+        case .metadataSet: .metadataSet
+        case .metadataDeleted: .metadataDeleted
+        case .adminChanged: .adminChanged
+        case .memberState: .memberState
+        case .seatsChanged: .seatsChanged
+        case .battleCreated: .battleCreated
+        case .battleStarted: .battleStarted
+        case .battleEnded: .battleEnded
+        }
+    }
+}
+
+/// The after-events by name.
+package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
+    case roomCreated
+    case roomEnded
+    case roomUpdated
+    case metadataSet
+    case metadataDeleted
+    case adminChanged
+    case memberState
+    case seatsChanged
+    case battleCreated
+    case battleStarted
+    case battleEnded
+}
+
+/// A record of the topic `webhooks`: one event of a live, for its app's backend.
+///
+/// A machine writes it in its transaction, and only when `policies[app].hasWebhooks`.
+package struct WebhookEvent: Hashable, Sendable, Codable {
+    package var v = 1
+    package var app: AppID
+    package var live: LiveID
+    /// The broker's time of the event.
+    package var at: Timestamp
+    package var content: WebhookContent
+
+    package init(_ key: LiveKey, at: Timestamp, _ content: WebhookContent) {
+        self.app = key.app
+        self.live = key.live
+        self.at = at
+        self.content = content
+    }
+
+    package var key: LiveKey { LiveKey(self.app, self.live) }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// An input of presence, the machine of the audience; keyed by live.
+package struct AudienceInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var key: LiveKey
+    package var command: AudienceCommand
+
+    package init(_ key: LiveKey, _ command: AudienceCommand) {
+        self.key = key
+        self.command = command
+    }
+}
+
+/// A member of a live's audience, reported by a gateway.
+package struct Presence: Hashable, Sendable, Codable {
+    package var session: SessionID
+    package var user: UserInfo
+    package var ticket: Ticket
+    /// Milliseconds since the client's last heartbeat when the gateway wrote this.
+    package var silentFor: Int64
+
+    package init(session: SessionID, user: UserInfo, ticket: Ticket, silentFor: Int64) {
+        self.session = session
+        self.user = user
+        self.ticket = ticket
+        self.silentFor = silentFor
+    }
+}
+
+/// One heartbeat within a batch: only the fields that renew a lease.
+package struct Heartbeat: Hashable, Sendable, Codable {
+    package var session: SessionID
+    package var user: UserID
+    package var ticket: Ticket
+    /// Milliseconds since the client's last heartbeat when the gateway wrote this.
+    package var silentFor: Int64
+
+    package init(session: SessionID, user: UserID, ticket: Ticket, silentFor: Int64) {
+        self.session = session
+        self.user = user
+        self.ticket = ticket
+        self.silentFor = silentFor
+    }
+}
+
+/// Presence's commands.
+///
+/// Large payloads are indirect, so that frequent commands are cheap to move.
+package enum AudienceCommand: Hashable, Sendable, Codable {
+    /// The directory opened the live.
+    case opened(epoch: Int64, owner: UserInfo)
+    /// The live ended and its seats are empty: removes all members.
+    ///
+    /// Forwarded to the fan-out.
+    indirect case ended(epoch: Int64, ending: Ending)
+    case join(caller: Caller)
+    case leave(caller: Caller)
+    case heartbeats(beats: [Heartbeat])
+    /// A gateway's answer to a new presence epoch: who is here (I5).
+    case assert(members: [Presence])
+    /// Removes a user from the live; authorised by the directory.
+    case kick(user: UserID, reason: KickReason, caller: Caller)
+    /// Authorised and answered by the directory: the user leaves at once, and its joins are rejected until `until`;
+    /// nil: for good.
+    ///
+    /// `caller` is who banned, for the user's notice.
+    case banned(user: UserID, until: Timestamp?, caller: Caller?)
+    /// The directory lifted a ban, before its end.
+    case unbanned(user: UserID)
+    /// The directory muted a user, or lifted the mute: publishes it to the viewers, with the user's name if the user is
+    /// in the live.
+    case announceMute(user: UserID, isDisable: Bool, until: Timestamp?)
+    /// The admins, and the most users of the live (0: the app's limit); sent by the directory at each change.
+    case rights(admins: [UserID], maxMembers: Int)
+    /// The caller changed its name or avatar: updates the audience list and its seat, and publishes the change to all
+    /// viewers.
+    case profile(caller: Caller)
+    /// A gateway closed the session for good, because its user signed in elsewhere or its token expired: a leave
+    /// without a reply.
+    case signOff(session: SessionID, user: UserID, ticket: Ticket)
+    /// Answers with a page of the list; an empty cursor gives the first page.
+    case list(cursor: String, count: Int, caller: Caller)
+    /// Sends the user back to the directory as a verified member, or answers that it is not a member.
+    case verifyAdminMembership(user: UserID, caller: Caller)
+    /// Sends a host's offer back to the seats with the user's current profile, or answers that it is not a member.
+    case verifyGuestMembership(user: UserID, offer: SeatOffer, caller: Caller)
+    /// After a restart of presence, the seat or connection machine asks whether the user is still in the live; a user
+    /// who is unknown counts as having left.
+    case confirm(user: UserID)
+
+    /// The names on the wire.
+    private enum CodingKeys: String, CodingKey {
+        case opened, ended, join, leave, heartbeats, assert, kick, banned, unbanned, announceMute, rights, profile,
+            signOff, list, confirm
+        case verifyAdminMembership = "vouchAdmin"
+        case verifyGuestMembership = "vouchGuest"
+    }
+}

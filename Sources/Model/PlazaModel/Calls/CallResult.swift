@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// The result of a successful call.
+///
+/// Large payloads are indirect, so that the frequent small results are cheap to pass on.
+package enum CallResult: Hashable, Sendable, Codable {
+    case done
+    /// The live as it is after a create or an update.
+    indirect case live(info: LiveInfo, epoch: Int64)
+    /// A join: the ticket, and the feed's epoch.
+    ///
+    /// `confirmed` is false while Redis is unavailable. The gateway adds `token`, from which a resume can continue
+    /// before the first feed frame (R15.14); machines leave it nil.
+    case joined(ticket: Ticket, epoch: Int64, confirmed: Bool, token: String? = nil)
+    indirect case audience(page: AudiencePage)
+    /// The message's position in the feed.
+    case sent(position: FeedPosition)
+    /// A live's statistics, current or final.
+    indirect case statistics(statistics: LiveStatistics)
+    /// A page of a live's bans or mutes.
+    case sanctions(page: SanctionPage)
+    /// A code for each requested live (R8.1, R10.1).
+    case coHost(codes: [LiveCode])
+    indirect case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
+    /// The seat that the user took; nil when the application is pending.
+    case seat(index: Int?)
+    /// The open applications and invitations of a live, in the order in which they were made.
+    case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation])
+    /// A code for each live's score update.
+    case scores(codes: [LiveCode])
+    indirect case battleInfo(details: BattleDetails)
+    // Answered from a gateway's memory.
+    indirect case loggedIn(session: SessionID, user: UserInfo, gateway: GatewayID, notices: String)
+    /// A resumed live: the feed continues from `position`; `replayed` is false when the client must load the snapshot.
+    case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
+    case lives(items: [LiveListEntry], cursor: String)
+    indirect case room(details: LiveDetails)
+    indirect case count(count: LiveCount)
+    indirect case stage(record: StageRecord?)
+    case metadata(values: [String: String])
+    /// An app's settings, for its server.
+    case app(settings: AppSettings, revision: Int64)
+    case gifts(categories: [GiftCategory])
+}
+
+/// A live in a list of lives.
+package struct LiveListEntry: Hashable, Sendable, Codable {
+    package var info: LiveInfo
+    /// Users in the live now.
+    package var audienceCount: Int
+    /// All entries so far; lists are ordered by it, highest first.
+    package var totalViewerCount: Int
+
+    package init(info: LiveInfo, audienceCount: Int, totalViewerCount: Int) {
+        self.info = info
+        self.audienceCount = audienceCount
+        self.totalViewerCount = totalViewerCount
+    }
+}
+
+/// The snapshot of a live, for a new viewer or for a client that cannot resume.
+package struct LiveDetails: Hashable, Sendable, Codable {
+    package var info: LiveInfo
+    package var epoch: Int64
+    package var audience: LiveCount
+    package var stage: StageRecord?
+
+    package init(info: LiveInfo, epoch: Int64, audience: LiveCount, stage: StageRecord?) {
+        self.info = info
+        self.epoch = epoch
+        self.audience = audience
+        self.stage = stage
+    }
+}
+
+/// A live's audience count, and whether it is up to date.
+package struct LiveCount: Hashable, Sendable, Codable {
+    package var live: LiveID
+    package var count: Int
+    package var totalViewers: Int
+    /// Whether the count may be out of date, because presence cannot reach Redis.
+    package var stale: Bool
+    /// The broker's time of the count.
+    package var at: Timestamp
+
+    package init(live: LiveID, count: Int, totalViewers: Int, stale: Bool, at: Timestamp) {
+        self.live = live
+        self.count = count
+        self.totalViewers = totalViewers
+        self.stale = stale
+        self.at = at
+    }
+
+    /// The fields of a count record that clients receive.
+    package init(_ record: CountRecord) {
+        self.init(
+            live: record.live, count: record.count, totalViewers: record.totalViewers, stale: record.stale,
+            at: record.at)
+    }
+}
+
+/// A pending application for a seat, in the list for hosts.
+package struct OpenApplication: Hashable, Sendable, Codable {
+    package var guest: UserInfo
+    /// The seat that it asks for; -1: any.
+    package var seatIndex: Int
+    package var expiresAt: Timestamp
+
+    package init(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp) {
+        self.guest = guest
+        self.seatIndex = seatIndex
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A pending invitation to a seat, in the list for hosts.
+package struct OpenInvitation: Hashable, Sendable, Codable {
+    package var guest: UserInfo
+    package var host: UserInfo
+    /// The seat that it offers; -1: any.
+    package var seatIndex: Int
+    package var expiresAt: Timestamp
+
+    package init(guest: UserInfo, host: UserInfo, seatIndex: Int, expiresAt: Timestamp) {
+        self.guest = guest
+        self.host = host
+        self.seatIndex = seatIndex
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A result for one of several lives of a call.
+package struct LiveCode: Hashable, Sendable, Codable {
+    package var live: LiveID
+    package var code: Int
+    /// The reply code (PROTOCOL.md, section 13) behind a co-host or battle code other than 0.
+    package var reason: ReplyCode?
+
+    package init(live: LiveID, code: Int, reason: ReplyCode? = nil) {
+        self.live = live
+        self.code = code
+        self.reason = reason
+    }
+}
+
+/// Part of a live's audience list, in the order of joining.
+package struct AudiencePage: Hashable, Sendable, Codable {
+    package var members: [AudienceMember]
+    /// The cursor of the next page; empty: this is the last page.
+    package var cursor: String
+    /// Users in the live.
+    package var count: Int
+
+    package init(members: [AudienceMember], cursor: String, count: Int) {
+        self.members = members
+        self.cursor = cursor
+        self.count = count
+    }
+}
+
+/// A viewer in the audience list.
+package struct AudienceMember: Hashable, Sendable, Codable {
+    package var user: UserInfo
+    /// Admin or general user; the list does not contain the owner.
+    package var role: LiveRole
+    package var joinedAt: Timestamp
+
+    package init(user: UserInfo, role: LiveRole = .generalUser, joinedAt: Timestamp) {
+        self.user = user
+        self.role = role
+        self.joinedAt = joinedAt
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.user = try values.decode(UserInfo.self, forKey: .user)
+        self.role = try values.decodeIfPresent(LiveRole.self, forKey: .role) ?? .generalUser
+        self.joinedAt = try values.decode(Timestamp.self, forKey: .joinedAt)
+    }
+}

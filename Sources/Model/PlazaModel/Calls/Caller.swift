@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+
+/// The role in a token: an app's user, or the app's own backend.
+package enum CallerRole: String, Hashable, Sendable, Codable {
+    case user
+    case server
+}
+
+/// A user's public profile (R1.4).
+///
+/// Stored behind a reference, because every message and most rows contain one.
+package struct UserInfo: Hashable, Sendable, Codable {
+    private struct Parts: Hashable, Sendable, Codable {
+        var userID: UserID
+        var userName: String
+        var avatarURL: String
+    }
+
+    private var parts: Reference<Parts>
+
+    package init(userID: UserID, userName: String = "", avatarURL: String = "") {
+        self.parts = Reference(Parts(userID: userID, userName: userName, avatarURL: avatarURL))
+    }
+
+    package init(from decoder: any Decoder) throws { self.parts = try Reference(from: decoder) }
+    package func encode(to encoder: any Encoder) throws { try self.parts.encode(to: encoder) }
+
+    package var userID: UserID { self.parts.value.userID }
+    package var userName: String {
+        get { self.parts.value.userName }
+        set { self.parts.value.userName = newValue }
+    }
+    package var avatarURL: String {
+        get { self.parts.value.avatarURL }
+        set { self.parts.value.avatarURL = newValue }
+    }
+}
+
+/// The author of a call, and the gateway that receives the reply.
+///
+/// A gateway creates it from a verified token. A call carries it through all machines, because the last one replies.
+/// Stored behind a reference, because it is passed on far more often than it is created.
+package struct Caller: Hashable, Sendable, Codable {
+    private struct Parts: Hashable, Sendable, Codable {
+        var user: UserInfo
+        var role: CallerRole
+        var request: RequestID
+        var replyTo: GatewayID
+        var ticket: Ticket?
+        /// Nil: no, as in the records of earlier versions.
+        var late: Bool?
+    }
+
+    private var parts: Reference<Parts>
+
+    package init(
+        user: UserInfo, role: CallerRole, request: RequestID, replyTo: GatewayID, ticket: Ticket? = nil,
+        isLateRetry: Bool = false
+    ) {
+        self.parts = Reference(
+            Parts(
+                user: user, role: role, request: request, replyTo: replyTo, ticket: ticket,
+                late: isLateRetry ? true : nil))
+    }
+
+    package init(from decoder: any Decoder) throws { self.parts = try Reference(from: decoder) }
+    package func encode(to encoder: any Encoder) throws { try self.parts.encode(to: encoder) }
+
+    package var user: UserInfo {
+        get { self.parts.value.user }
+        set { self.parts.value.user = newValue }
+    }
+    package var role: CallerRole { self.parts.value.role }
+    package var request: RequestID {
+        get { self.parts.value.request }
+        set { self.parts.value.request = newValue }
+    }
+    /// The request's counter; reads it without copying the session's name.
+    package var counter: Int64 { self.parts.value.request.counter }
+    package var replyTo: GatewayID { self.parts.value.replyTo }
+    /// The ticket of the caller's join; nil while it is in no live.
+    ///
+    /// An app's server needs none.
+    package var ticket: Ticket? {
+        get { self.parts.value.ticket }
+        set { self.parts.value.ticket = newValue }
+    }
+
+    /// Whether the call is a retry of one that was first sent longer ago than an idempotency window lasts.
+    ///
+    /// It gets the outcome that is remembered, or `requestForgotten`; it is never applied (R16.11).
+    package var isLateRetry: Bool {
+        get { self.parts.value.late ?? false }
+        set { self.parts.value.late = newValue ? true : nil }
+    }
+
+    /// The caller's user id.
+    package var userID: UserID { self.parts.value.user.userID }
+}

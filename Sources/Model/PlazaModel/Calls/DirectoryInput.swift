@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An input of the directory.
+///
+/// The key is the live; the owner for the claim that a user runs one live at a time; or the app for its settings.
+package struct DirectoryInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var app: AppID
+    package var command: DirectoryCommand
+
+    package init(app: AppID, _ command: DirectoryCommand) {
+        self.app = app
+        self.command = command
+    }
+}
+
+/// The directory's commands: those with a caller are calls, the others are facts and second steps.
+package enum DirectoryCommand: Hashable, Sendable, Codable {
+    /// First step of a create, keyed by the owner.
+    case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
+    /// Second step, keyed by the live: the owner's claim is stored.
+    case open(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
+    /// Second step of a create by the owner who runs this live already: the owner enters, nothing is opened (R3.4).
+    case enter(live: LiveID, owner: UserID, caller: Caller)
+    /// Second step of a repeated create: repeats the reply of `open` and opens nothing.
+    case repeatOpen(live: LiveID, caller: Caller)
+    /// Keyed by the owner: the live ended, or the second step was rejected.
+    ///
+    /// Removes the claim, then sends the reply.
+    case release(owner: UserID, live: LiveID, thenReply: Reply?)
+    case updateInfo(live: LiveID, changes: LiveChanges, caller: Caller)
+    case setMetadata(live: LiveID, values: [String: String], caller: Caller)
+    case deleteMetadata(live: LiveID, keys: [String], caller: Caller)
+    case setAdmin(live: LiveID, user: UserID, caller: Caller)
+    /// Presence has verified that the user is in the live.
+    case adminMembershipVerified(live: LiveID, user: UserID, caller: Caller)
+    case revokeAdmin(live: LiveID, user: UserID, caller: Caller)
+    case kick(live: LiveID, user: UserID, caller: Caller)
+    /// Bans users, whether or not they are in the live, for `durationSeconds`; -1: permanently.
+    case ban(live: LiveID, users: [UserID], durationSeconds: Int64, reason: String, caller: Caller)
+    case unban(live: LiveID, users: [UserID], caller: Caller)
+    /// Answers with a page of the bans.
+    case bans(live: LiveID, offset: Int, count: Int, caller: Caller)
+    /// Mutes users for `durationSeconds`; -1: permanently, 0: lifts the mute.
+    case mute(live: LiveID, users: [UserID], durationSeconds: Int64, caller: Caller)
+    /// Answers with a page of the mutes.
+    case mutes(live: LiveID, offset: Int, count: Int, caller: Caller)
+    case end(live: LiveID, caller: Caller)
+    /// The fan-out: all machines have handled the end of the live, so its name is free.
+    case closed(live: LiveID, epoch: Int64)
+    /// Presence: the owner's presence, and whether nobody, not even the owner, is in the live; sent on each change.
+    case occupancy(live: LiveID, owner: OwnerPresence, isEmpty: Bool)
+    /// Presence: the live's owner changed its name or avatar.
+    case profile(live: LiveID, user: UserInfo)
+    /// Presence: raises the user's revocation floor, so that the user's calls with an older ticket are rejected.
+    case floor(live: LiveID, user: UserID, ticket: Ticket)
+    /// Keyed by the app alone; by an app's server only.
+    case appSettings(change: AppSettingsChange, caller: Caller)
+
+    /// The names on the wire.
+    private enum CodingKeys: String, CodingKey {
+        case create, open, enter, repeatOpen, release, updateInfo, setMetadata, deleteMetadata, setAdmin, revokeAdmin,
+            kick, ban, unban, bans, mute, mutes, end, closed, occupancy, profile, floor, appSettings
+        case adminMembershipVerified = "setAdminVouched"
+    }
+}
+
+/// The presence of a live's owner.
+package enum OwnerPresence: String, Hashable, Sendable, Codable {
+    case present
+    /// It has left.
+    case left
+    /// Its heartbeats have stopped.
+    case offline
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// Why a user was kicked out of a live (R3.32, R3.33).
+package enum KickReason: String, Hashable, Sendable, Codable {
+    case byAdmin
+    case byServer
+    /// The user joined with another device, in an app that allows one.
+    case byLoggedOnOtherDevice
+}
+
+/// Why a request got no answer (R6.18, R6.19).
+package enum NoResponseReason: String, Hashable, Sendable, Codable {
+    case timeout
+    case alreadySeated
+}
+
+/// What a host may do to another user's device (R7.9): unlock it; the user itself must open it.
+package enum RemoteOpenPolicy: String, Hashable, Sendable, Codable {
+    case unlockOnly
+}
+
+/// The content of a notice.
+package enum NoticeContent: Hashable, Sendable, Codable {
+    // Presence.
+    case kickedOut(reason: KickReason, by: UserID)
+    /// Between gateways only: the user signed in with this session on a connection, which ends the session's older
+    /// connections.
+    ///
+    /// With `isOnly` it ends all other sessions of the user too, because the app allows one device. `attempt` counts
+    /// how often the notice was written. It names no live, and no client receives it.
+    case signedInElsewhere(session: SessionID, connection: String, attempt: Int, isOnly: Bool)
+    // Seats, to hosts (R6.9, R6.12, R6.17, R6.18).
+    case applicationReceived(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp, extraInfo: String)
+    case applicationCancelled(guest: UserInfo)
+    case applicationProcessed(guest: UserInfo, by: UserInfo, accepted: Bool)
+    case applicationTimedOut(guest: UserInfo)
+    case invitationAnswered(guest: UserInfo, accepted: Bool)
+    case invitationNoResponse(guest: UserInfo, reason: NoResponseReason)
+    // Seats, to guests (R6.13, R6.17, R6.12, R6.19, R6.22).
+    case invitationReceived(host: UserInfo, seatIndex: Int, expiresAt: Timestamp, extraInfo: String)
+    case invitationCancelled(host: UserInfo)
+    case invitationTimedOut(host: UserInfo)
+    case applicationAnswered(host: UserInfo, accepted: Bool)
+    case applicationNoResponse(reason: NoResponseReason)
+    case kickedOffSeat(seatIndex: Int, by: UserInfo)
+    // Devices, to whoever sits on the seat (R7.9, R7.11).
+    case deviceClosedByAdmin(device: Device, by: UserInfo)
+    case deviceOpenedByAdmin(device: Device, policy: RemoteOpenPolicy, by: UserInfo)
+    // Co-host, to owners (R8.6, R8.7, R8.8).
+    case coHostRequestReceived(inviter: ConnectionMember, expiresAt: Timestamp, extensionInfo: String)
+    case coHostRequestCancelled(inviter: ConnectionMember, invitee: LiveID)
+    case coHostRequestAccepted(invitee: ConnectionMember)
+    case coHostRequestRejected(invitee: ConnectionMember)
+    case coHostRequestTimedOut(inviter: LiveID, invitee: LiveID)
+    // Battles, to owners (R10.2, R10.3, R10.6).
+    case battleRequestReceived(
+        battle: BattleID, inviter: ConnectionMember, expiresAt: Timestamp, durationSeconds: Int64, extensionInfo: String
+    )
+    case battleRequestCancelled(battle: BattleID, inviter: LiveID, invitee: LiveID)
+    case battleRequestAccepted(battle: BattleID, invitee: ConnectionMember)
+    case battleRequestRejected(battle: BattleID, invitee: ConnectionMember)
+    case battleRequestTimedOut(battle: BattleID, inviter: LiveID, invitee: LiveID)
+    /// Nobody accepted; the battle never started.
+    case battleNotStarted(battle: BattleID)
+
+    /// Whether clients receive the notice; the others are between gateways.
+    package var isForClients: Bool {
+        if case .signedInElsewhere = self { return false }
+        return true
+    }
+
+    /// Whether the notice is stored for clients that reconnect later: all notices except sign-ins that end only
+    /// connections.
+    package var isKept: Bool {
+        if case .signedInElsewhere(_, _, _, isOnly: false) = self { return false }
+        return true
+    }
+}
+
+/// A message for one user, about one live.
+package struct Notice: Hashable, Sendable, Codable {
+    package var v = 1
+    package var to: UserKey
+    package var live: LiveID
+    package var at: Timestamp
+    /// For `kickedOut`: the lowest ticket of the user that is still valid.
+    package var floor: Ticket?
+    package var content: NoticeContent
+
+    package init(to: UserKey, live: LiveID, at: Timestamp, floor: Ticket? = nil, content: NoticeContent) {
+        self.to = to
+        self.live = live
+        self.at = at
+        self.floor = floor
+        self.content = content
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The outcome of a call.
+package enum Outcome: Hashable, Sendable, Codable {
+    case success(result: CallResult)
+    case failure(error: ReplyError)
+}
+
+/// The revision that a gateway must have read before it sends the reply, so that a client reads its own writes.
+package struct RequiredRevision: Hashable, Sendable, Codable {
+    /// The topic that contains the revision.
+    package enum Table: String, Hashable, Sendable, Codable {
+        case rooms
+        case stages
+        /// An app's settings; `live` is empty.
+        case apps
+    }
+    package var table: Table
+    package var live: LiveID
+    package var revision: Int64
+
+    package init(_ table: Table, _ live: LiveID, revision: Int64) {
+        self.table = table
+        self.live = live
+        self.revision = revision
+    }
+}
+
+/// The answer to a call, addressed to the gateway that asked.
+package struct Reply: Hashable, Sendable, Codable {
+    package var v = 1
+    package var to: GatewayID
+    package var app: AppID
+    package var request: RequestID
+    package var outcome: Outcome
+    package var seen: RequiredRevision?
+}
+
+extension Reply {
+    package init(to caller: Caller, app: AppID, _ outcome: Outcome, seen: RequiredRevision? = nil) {
+        // Initialised in one step, because a reply that is filled field by field would be copied.
+        self.init(to: caller.replyTo, app: app, request: caller.request, outcome: outcome, seen: seen)
+    }
+}

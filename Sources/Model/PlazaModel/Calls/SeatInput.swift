@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An input of the seat machine, keyed by live.
+package struct SeatInput: Hashable, Sendable, Codable {
+    package var v = 1
+    package var key: LiveKey
+    package var command: SeatCommand
+
+    package init(_ key: LiveKey, _ command: SeatCommand) {
+        self.key = key
+        self.command = command
+    }
+}
+
+/// What happens to the occupant of the seat that someone is moved to (R7.6).
+package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
+    case abortWhenOccupied = 0
+    case forceReplace = 1
+    case swapPosition = 2
+}
+
+/// An offer of a seat to a user who must be in the live; presence checks the membership and sends it back.
+package enum SeatOffer: Hashable, Sendable, Codable {
+    /// An invitation to a seat.
+    case invitation(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String)
+    /// The app's server puts the user on a seat.
+    case placement(seatIndex: Int)
+}
+
+/// The seat machine's commands.
+///
+/// A seat index of -1 is any free unlocked seat, the lowest first.
+package enum SeatCommand: Hashable, Sendable, Codable {
+    indirect case opened(epoch: Int64, info: LiveInfo)
+    indirect case infoChanged(info: LiveInfo)
+    /// The live ended and has left its connection.
+    ///
+    /// Forwarded to presence.
+    indirect case ended(ending: Ending)
+    case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
+    case cancelApplication(caller: Caller)
+    case acceptApplication(user: UserID, caller: Caller)
+    case rejectApplication(user: UserID, caller: Caller)
+    case invite(user: UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
+    case cancelInvitation(user: UserID, caller: Caller)
+    case acceptInvitation(inviter: UserID, caller: Caller)
+    case rejectInvitation(inviter: UserID, caller: Caller)
+    case take(seatIndex: Int, caller: Caller)
+    case leave(caller: Caller)
+    case kickOff(user: UserID, caller: Caller)
+    case move(user: UserID, to: Int, policy: MoveSeatPolicy, caller: Caller)
+    /// Locks or unlocks a seat and the devices of its occupant; nil leaves a lock as it is.
+    case lock(seatIndex: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, caller: Caller)
+    /// The caller's own devices; nil leaves one as it is.
+    case device(microphone: Bool?, camera: Bool?, suspend: SuspendStatus?, caller: Caller)
+    /// A host forces a device off and locks it, or lifts that lock.
+    case lockDevice(user: UserID, device: Device, isLocked: Bool, caller: Caller)
+    /// The app's server puts a user of the live on a seat.
+    case place(user: UserID, seatIndex: Int, caller: Caller)
+    /// A host reads the open applications and invitations.
+    case requests(caller: Caller)
+    /// Presence has verified that the user is in the live; the offer proceeds.
+    case guestMembershipVerified(user: UserInfo, offer: SeatOffer, caller: Caller)
+    /// Presence: the user's last session ended: it left, was kicked, expired or is unknown.
+    case userGone(user: UserID)
+    /// Presence: the user's first session has joined.
+    case userBack(user: UserInfo)
+    /// Presence: the user changed its name or avatar.
+    case profile(user: UserInfo)
+    /// Presence: a new presence epoch is complete; the seat machine confirms its occupants.
+    case confirmOccupants
+    case floor(user: UserID, ticket: Ticket)
+    /// The connection machine: this live's connection, its battle and the connection's other battles, each complete,
+    /// with the events that led to them.
+    case connection(
+        view: ConnectionView?, battle: BattleView?, revision: Int64, events: [StageEvent],
+        otherBattles: [BattleView]? = nil)
+
+    /// The names on the wire.
+    private enum CodingKeys: String, CodingKey {
+        case opened, infoChanged, ended, apply, cancelApplication, acceptApplication, rejectApplication, invite,
+            cancelInvitation, acceptInvitation, rejectInvitation, take, leave, kickOff, move, lock, device,
+            lockDevice, place, requests, userGone, userBack, profile, confirmOccupants, floor, connection
+        case guestMembershipVerified = "vouched"
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// The priority classes of a feed, highest first (I9).
+@usableFromInline package enum FeedClass: Int, Hashable, Comparable, Sendable, Codable, CaseIterable {
+    case control = 0
+    case gift = 1
+    case barrage = 2
+    case tip = 3
+    case counter = 4
+
+    @inlinable package static func < (a: FeedClass, b: FeedClass) -> Bool { a.rawValue < b.rawValue }
+    /// The class's name in metrics and documents.
+    package var name: String {
+        switch self {
+        case .control: "control"
+        case .gift: "gift"
+        case .barrage: "barrage"
+        case .tip: "tip"
+        case .counter: "counter"
+        }
+    }
+}
+
+/// The content of one feed item.
+///
+/// Large payloads are indirect, so that messages are cheap to pass on.
+package enum FeedContent: Hashable, Sendable, Codable {
+    case text(sender: UserInfo, text: String, extensionInfo: [String: String]?)
+    case custom(sender: UserInfo, businessID: String, data: String)
+    case audienceJoined(user: UserInfo)
+    case audienceLeft(user: UserInfo)
+    /// The live's info as it is now.
+    indirect case infoChanged(info: LiveInfo)
+    /// Keys that were set and keys that were removed.
+    case metadataChanged(set: [String: String], removed: [String])
+    case adminSet(user: UserID)
+    case adminRevoked(user: UserID)
+    /// The whole stage as it is now, and the events that led to it.
+    indirect case stage(record: StageRecord, events: [StageEvent])
+    /// `gift` as the app's catalogue has it, without translations.
+    indirect case gift(sender: UserInfo, gift: Gift, count: Int, receivers: [UserID])
+    /// A user was muted or unmuted; `until` nil with `isDisable`: for good (R4.17).
+    case messageDisabled(user: UserInfo, isDisable: Bool, until: Timestamp?)
+    /// A user's name or avatar as it is now (R2.8).
+    case userChanged(user: UserInfo)
+    /// Likes of one sender, and the live's new total, which is authoritative (R11.8).
+    case likes(total: Int64, sender: UserInfo, count: Int64)
+    /// All users who speak, loudest first; all others are silent (R7.15).
+    case speaking(users: [Speaker])
+    /// The live's current statistics (R11.9).
+    indirect case summary(statistics: LiveStatistics)
+    /// `isDegraded`: from here on some tips are dropped because the feed is too full.
+    ///
+    /// Otherwise all tips enter again.
+    case tips(isDegraded: Bool)
+    /// The feed's last item.
+    indirect case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)
+
+    /// Whether the item is its feed's last.
+    package var isEnd: Bool {
+        if case .liveEnded = self { return true }
+        return false
+    }
+
+    /// The item's priority class.
+    package var feedClass: FeedClass {
+        switch self {
+        case .gift: .gift
+        case .text, .custom: .barrage
+        case .audienceJoined, .audienceLeft, .userChanged: .tip
+        case .likes, .speaking, .summary: .counter
+        case .infoChanged, .metadataChanged, .adminSet, .adminRevoked, .stage, .messageDisabled, .tips, .liveEnded:
+            .control
+        }
+    }
+}
+
+/// The speaking level of a user on a seat.
+package struct Speaker: Hashable, Sendable, Codable {
+    package var user: UserID
+    /// 1 to 100.
+    package var level: Int
+
+    package init(user: UserID, level: Int) {
+        self.user = user
+        self.level = level
+    }
+}
+
+/// One item of a live's feed.
+package struct FeedItem: Hashable, Sendable {
+    package var key: LiveKey
+    package var position: FeedPosition
+    package var at: Timestamp
+    package var content: FeedContent
+
+    package init(key: LiveKey, position: FeedPosition, at: Timestamp, content: FeedContent) {
+        self.key = key
+        self.position = position
+        self.at = at
+        self.content = content
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+
+/// The parameters of a gift call.
+package struct GiftOrder: Hashable, Sendable {
+    package var gift: GiftID
+    package var count: Int
+    /// The receivers; empty: the live's owner.
+    package var receivers: [UserID]
+
+    package init(gift: GiftID, count: Int, receivers: [UserID]) {
+        self.gift = gift
+        self.count = count
+        self.receivers = receivers
+    }
+
+    /// The number of gifts in all: each receiver gets `count` of them.
+    package var number: Int64 { Int64(self.count).saturatingMultiply(Int64(max(1, self.receivers.count))) }
+
+    /// The price of all gifts; `Int64.max` on overflow.
+    package func coins(at price: Int64) -> Int64 { price.saturatingMultiply(self.number) }
+
+    /// Checks the order apart from its sender.
+    ///
+    /// - Parameters:
+    ///   - isKnown: whether the app's catalogue has the gift.
+    ///   - hasGifts: whether the app has any.
+    ///   - isOn: whether gifts are enabled in the live.
+    /// - Returns: the first reason for a rejection; nil: the gift may be sent.
+    package func rejection(isKnown: Bool, hasGifts: Bool, isOn: Bool) -> Rejection? {
+        if !Limits.giftCount.contains(self.count) { return .giftCount }
+        guard self.receivers.count <= Limits.giftReceivers, Set(self.receivers).count == self.receivers.count else {
+            return .giftReceivers
+        }
+        if !hasGifts { return .giftsNotEnabled }
+        if !isOn { return .giftsOff }
+        return isKnown ? nil : .noSuchGift
+    }
+}

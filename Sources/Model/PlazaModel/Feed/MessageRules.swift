@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+// The rules for messages. The fan-out decides by them; gateways use them to ask an app's backend only about messages
+// that the fan-out would accept.
+
+extension FeedContent {
+    /// The rejection of an empty or too long message (R17.5); nil: the message is valid.
+    package var validationError: Rejection? {
+        switch self {
+        case .text(_, let text, _): if text.isEmpty { return .empty }
+        case .custom(_, let businessID, _): if businessID.isEmpty { return .noBusinessID }
+        default: return nil
+        }
+        let bytes = self.total { $0.utf8.count }
+        // JSON takes at most six bytes for one, so most messages need not be read.
+        if bytes <= Limits.messageBytes / 3 { return nil }
+        let isBounded =
+            bytes <= Limits.messageBytes && self.total { TextRule.encodedBytes(of: $0) } <= 2 * Limits.messageBytes
+        return isBounded ? nil : .tooLong
+    }
+
+    /// The sum of `measure` over the texts of a message.
+    private func total(_ measure: (String) -> Int) -> Int {
+        switch self {
+        case .text(_, let text, let extensionInfo):
+            extensionInfo?.reduce(measure(text)) { $0 + measure($1.key) + measure($1.value) } ?? measure(text)
+        case .custom(_, let businessID, let data): measure(businessID) + measure(data)
+        default: 0
+        }
+    }
+
+    /// Whether the parts that users read (text, values and data, not keys and business ids) contain a filtered word.
+    package func contains(_ filter: WordFilter) -> Bool {
+        if filter.isEmpty { return false }
+        switch self {
+        case .text(_, let text, let extensionInfo):
+            return filter.matches(text) || (extensionInfo?.values.contains { filter.matches($0) } ?? false)
+        case .custom(_, _, let data): return filter.matches(data)
+        default: return false
+        }
+    }
+}
+
+extension LiveInfo {
+    /// Whether the mute of the live applies to `user`: owner and admins are exempt.
+    package func isMuted(for user: UserID) -> Bool {
+        self.isMessageDisable && user != self.liveOwner.userID && !self.admins.contains(user)
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A textual identifier.
+///
+/// Each kind of identifier has its own type, so the compiler keeps them apart.
+@usableFromInline
+package protocol TextID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible, ExpressibleByStringLiteral {
+    /// The identifier's text.
+    var text: String { get }
+    /// An identifier from a valid text; untrusted input must use `init(checking:)` where there is one.
+    init(_ text: String)
+    /// Whether records may hold such an id with a slash; ids without one are parts of keys, which slashes separate.
+    static var mayHoldSlash: Bool { get }
+}
+
+extension TextID {
+    @inlinable package static var mayHoldSlash: Bool { false }
+    @inlinable package init(stringLiteral text: String) { self.init(text) }
+    @inlinable package var description: String { self.text }
+    @inlinable package static func == (a: Self, b: Self) -> Bool { a.text == b.text }
+    @inlinable package static func < (a: Self, b: Self) -> Bool { a.text < b.text }
+    @usableFromInline package init(from decoder: any Decoder) throws {
+        let values = try decoder.singleValueContainer()
+        let text = try values.decode(String.self)
+        // A row whose key has a slash too many would be written, but not read again.
+        guard Self.mayHoldSlash || !text.utf8.contains(UInt8(ascii: "/")) else {
+            throw DecodingError.dataCorruptedError(in: values, debugDescription: "is an id with a slash")
+        }
+        self.init(text)
+    }
+    @usableFromInline package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.text)
+    }
+}
+
+/// A textual identifier that clients may name, so its form is checked.
+package protocol CheckedTextID: TextID {
+    /// Whether `text` has the form of such an identifier.
+    static func isValid(_ text: String) -> Bool
+}
+
+extension CheckedTextID {
+    /// An identifier from untrusted input; nil if it is not valid.
+    package init?(checking text: String) {
+        guard Self.isValid(text) else { return nil }
+        self.init(text)
+    }
+}
+
+/// A tenant; every other id belongs to one app.
+@usableFromInline package struct AppID: CheckedTextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+    /// 1 to 32 letters, digits, hyphens or underscores.
+    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 32) }
+}
+
+/// A live's id, case sensitive (R1.6).
+@usableFromInline package struct LiveID: CheckedTextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+    /// Printable ASCII without blanks and `/`, 1 to 48 bytes (R1.6).
+    package static func isValid(_ text: String) -> Bool { TextRule.isPrintable(text, maxBytes: 48) }
+}
+
+/// A user of an app.
+@usableFromInline package struct UserID: CheckedTextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+    /// Letters, digits, hyphen, underscore, 1 to 32 bytes (R2.24).
+    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 32) }
+}
+
+/// One login of one device.
+///
+/// A session outlives its connections: a client names it again when it reconnects.
+@usableFromInline package struct SessionID: CheckedTextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+    /// 1 to 40 letters, digits, hyphens or underscores.
+    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 40) }
+}
+
+/// One gateway process; replies are addressed to it.
+@usableFromInline package struct GatewayID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+    @inlinable package static var mayHoldSlash: Bool { true }
+}
+
+/// A co-host connection between lives.
+@usableFromInline package struct ConnectionID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+}
+
+/// A battle between connected lives.
+@usableFromInline package struct BattleID: TextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+}
+
+/// A gift of an app's catalogue.
+@usableFromInline package struct GiftID: CheckedTextID {
+    @usableFromInline package let text: String
+    @inlinable package init(_ text: String) { self.text = text }
+    /// 1 to 32 letters, digits, hyphens or underscores.
+    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 32) }
+}
+
+/// A live within its app: the key of most topics.
+@usableFromInline package struct LiveKey: Hashable, Comparable, Sendable, Codable {
+    @usableFromInline package var app: AppID
+    @usableFromInline package var live: LiveID
+
+    @inlinable package init(_ app: AppID, _ live: LiveID) {
+        self.app = app
+        self.live = live
+    }
+    /// The text of a record's key: `app/live`.
+    package var text: String { "\(self.app.text)/\(self.live.text)" }
+    /// The key that `text` spells.
+    package init?(text: some StringProtocol) {
+        guard let slash = text.firstIndex(of: "/") else { return nil }
+        self.init(AppID(String(text[..<slash])), LiveID(String(text[text.index(after: slash)...])))
+    }
+    @inlinable package static func < (a: LiveKey, b: LiveKey) -> Bool {
+        a.app != b.app ? a.app < b.app : a.live < b.live
+    }
+}
+
+/// A user within its app.
+@usableFromInline package struct UserKey: Hashable, Comparable, Sendable, Codable {
+    @usableFromInline package var app: AppID
+    @usableFromInline package var user: UserID
+
+    @inlinable package init(_ app: AppID, _ user: UserID) {
+        self.app = app
+        self.user = user
+    }
+    /// The text of a record's key: `app/user`.
+    package var text: String { "\(self.app.text)/\(self.user.text)" }
+    @inlinable package static func < (a: UserKey, b: UserKey) -> Bool {
+        a.app != b.app ? a.app < b.app : a.user < b.user
+    }
+}
+
+/// The result of a join: the join's offset in presence's inbox, so the tickets of a live only grow.
+///
+/// A command with a ticket below the user's floor is older than a kick and is rejected (I6).
+@usableFromInline package struct Ticket: Hashable, Comparable, Sendable, Codable {
+    @usableFromInline package var offset: Int64
+    @inlinable package init(_ offset: Int64) { self.offset = offset }
+    @inlinable package static func < (a: Ticket, b: Ticket) -> Bool { a.offset < b.offset }
+    @usableFromInline package init(from decoder: any Decoder) throws {
+        self.offset = try decoder.singleValueContainer().decode(Int64.self)
+    }
+    @usableFromInline package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.offset)
+    }
+}
+
+/// The identity of a request, the same each time it is sent: the session, and a counter that grows with each call
+/// (I15).
+@usableFromInline package struct RequestID: Hashable, Sendable, Codable {
+    @usableFromInline package var session: SessionID
+    @usableFromInline package var counter: Int64
+
+    @inlinable package init(session: SessionID, counter: Int64) {
+        self.session = session
+        self.counter = counter
+    }
+}
+
+/// A position in a live's feed: the incarnation of the live, and the item's number in it, from 1 without gaps (I7).
+@usableFromInline package struct FeedPosition: Hashable, Comparable, Sendable, Codable {
+    /// Fixed when the live is created: the offset of its creation in the directory's inbox.
+    @usableFromInline package var epoch: Int64
+    @usableFromInline package var number: Int64
+
+    @inlinable package init(epoch: Int64, number: Int64) {
+        self.epoch = epoch
+        self.number = number
+    }
+    /// The epochs, numbers and offsets that texts and headers may hold: greater ones do not exist, and adding to them could
+    /// overflow.
+    package static let possible: ClosedRange<Int64> = 0...(1 << 62)
+
+    @inlinable package static func < (a: FeedPosition, b: FeedPosition) -> Bool {
+        a.epoch != b.epoch ? a.epoch < b.epoch : a.number < b.number
+    }
+}
+
+/// The characters and lengths that ids may have.
+package enum TextRule {
+    /// Whether `text` is 1 to `maxBytes` ASCII letters, digits, hyphens or underscores.
+    package static func isWord(_ text: String, maxBytes: Int) -> Bool {
+        let bytes = text.utf8
+        return !bytes.isEmpty && bytes.count <= maxBytes
+            && bytes.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D
+                    || $0 == 0x5F
+            }
+    }
+    /// Whether `text` is 1 to `maxBytes` printable ASCII characters other than blank and `/`.
+    package static func isPrintable(_ text: String, maxBytes: Int) -> Bool {
+        let bytes = text.utf8
+        return !bytes.isEmpty && bytes.count <= maxBytes
+            && bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x2F }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// Whether a guest takes a seat directly or applies for it (R1.7).
+package enum TakeSeatMode: String, Hashable, Sendable, Codable, CaseIterable {
+    case free
+    case apply
+
+    package init(from decoder: any Decoder) throws {
+        let name = try String(from: decoder)
+        guard let mode = Self(rawValue: name) else {
+            let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "is not one of \(names)"))
+        }
+        self = mode
+    }
+}
+
+/// The status of a live (R3.30).
+package enum LiveStatus: Int, Hashable, Sendable, Codable {
+    /// An app's server created it, and its owner has not joined yet.
+    case scheduled = 1
+    /// Its owner is in it, or has just created it.
+    case running = 2
+    /// Its owner has left or lost the connection; the live stays.
+    case suspended = 3
+}
+
+/// The public fields of a live and their defaults (R3.11, R3.15, R3.16).
+package struct LiveInfo: Hashable, Sendable, Codable {
+    package var liveID: LiveID
+    /// At most 100 bytes; the live's id when empty.
+    package var liveName = ""
+    /// At most 100 bytes.
+    package var notice = ""
+    /// Mutes all but owner and admins.
+    package var isMessageDisable = false
+    /// False: lists do not contain the live, but users can join by its id.
+    package var isPublicVisible = true
+    package var keepOwnerOnSeat = true
+    /// How many seats the live has; fixed by the template, except for karaoke and salon.
+    package var maxSeatCount = 9
+    package var seatMode = TakeSeatMode.apply
+    /// Voice 1 to 199, video 200 to 999.
+    package var seatTemplate = 600
+    /// At most 200 bytes.
+    package var coverURL = ""
+    /// At most 200 bytes.
+    package var backgroundURL = ""
+    /// At most 3.
+    package var categoryList: [Int] = []
+    package var activityStatus = 0
+    package var isGiftEnabled = true
+    package var metaData: [String: String] = [:]
+    package var liveOwner: UserInfo
+    package var createTime: Timestamp
+    package var admins: [UserID] = []
+    package var status = LiveStatus.running
+    /// The most viewers, without the owner; 0: the app's limit.
+    package var maxMemberCount = 0
+
+    /// A live with the defaults, except for what `change` sets.
+    package init(
+        liveID: LiveID, liveOwner: UserInfo, createTime: Timestamp = Timestamp(milliseconds: 0),
+        _ change: (inout Self) -> Void = { _ in }
+    ) {
+        self.liveID = liveID
+        self.liveOwner = liveOwner
+        self.createTime = createTime
+        change(&self)
+    }
+
+    /// Voice lives and video lives do not mix (R3.40).
+    package var isVoice: Bool { (1...199).contains(self.seatTemplate) }
+}
+
+/// The fields that a create or an update names; nil leaves a field as it is (at create: its default).
+package struct LiveChanges: Hashable, Sendable, Codable {
+    package var liveName: String?
+    package var notice: String?
+    package var isMessageDisable: Bool?
+    package var isPublicVisible: Bool?
+    package var keepOwnerOnSeat: Bool?
+    package var maxSeatCount: Int?
+    package var seatMode: TakeSeatMode?
+    package var seatTemplate: Int?
+    package var coverURL: String?
+    package var backgroundURL: String?
+    package var categoryList: [Int]?
+    package var activityStatus: Int?
+    package var isGiftEnabled: Bool?
+    package var maxMemberCount: Int?
+
+    package init(
+        liveName: String? = nil, notice: String? = nil, isMessageDisable: Bool? = nil, isPublicVisible: Bool? = nil,
+        keepOwnerOnSeat: Bool? = nil, maxSeatCount: Int? = nil, seatMode: TakeSeatMode? = nil,
+        seatTemplate: Int? = nil, coverURL: String? = nil, backgroundURL: String? = nil, categoryList: [Int]? = nil,
+        activityStatus: Int? = nil, isGiftEnabled: Bool? = nil, maxMemberCount: Int? = nil
+    ) {
+        self.liveName = liveName
+        self.notice = notice
+        self.isMessageDisable = isMessageDisable
+        self.isPublicVisible = isPublicVisible
+        self.keepOwnerOnSeat = keepOwnerOnSeat
+        self.maxSeatCount = maxSeatCount
+        self.seatMode = seatMode
+        self.seatTemplate = seatTemplate
+        self.coverURL = coverURL
+        self.backgroundURL = backgroundURL
+        self.categoryList = categoryList
+        self.activityStatus = activityStatus
+        self.isGiftEnabled = isGiftEnabled
+        self.maxMemberCount = maxMemberCount
+    }
+}
+
+/// A role in a live (R1.5).
+package enum LiveRole: Int, Hashable, Sendable, Codable {
+    case owner = 0
+    case admin = 1
+    case generalUser = 2
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// A ban or a mute of one user in one live (R13.21, R13.23).
+package struct Sanction: Hashable, Sendable, Codable {
+    package var user: UserID
+    /// When the sanction ends; nil: permanent.
+    package var until: Timestamp?
+    /// The reason that the author of a ban gave, at most 200 bytes; empty for mutes.
+    package var reason: String
+    package var by: UserID
+
+    package init(user: UserID, until: Timestamp?, reason: String = "", by: UserID) {
+        self.user = user
+        self.until = until
+        self.reason = reason
+        self.by = by
+    }
+}
+
+/// Part of a live's list of bans or mutes, in the order of the users.
+package struct SanctionPage: Hashable, Sendable, Codable {
+    package var items: [Sanction]
+    /// The offset of the next page; 0: this is the last page.
+    package var nextOffset: Int
+
+    package init(items: [Sanction], nextOffset: Int) {
+        self.items = items
+        self.nextOffset = nextOffset
+    }
+}
+
+/// Limits of bans and mutes (R17.2, R13.21).
+package enum SanctionLimits {
+    /// The most users in one call.
+    package static let usersPerCall = 20
+    /// The most entries on one page of a list.
+    package static let page = 100
+    package static let reasonBytes = 200
+    /// The valid duration of a temporary sanction, in seconds.
+    package static let seconds: ClosedRange<Int64> = 1...315_360_000
+    /// The most bans of one live, and the most mutes; a call that would exceed the limit is rejected.
+    package static let perLive = 1000
+    /// The most entries of one row of the directory.
+    package static let perRow = 50
+    /// The number of rows for the bans of a live, and for its mutes.
+    package static let rows = Self.perLive / Self.perRow
+}

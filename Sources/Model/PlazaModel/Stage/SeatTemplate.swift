@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A seat and layout template (R3.16, R3.18): how many seats a live has, and how those on stage are laid out.
+///
+/// Voice templates have the numbers 1 to 199, video templates 200 to 999. One number may serve a live of its own, a
+/// co-host connection, or both.
+package struct SeatTemplate: Hashable, Sendable {
+    /// Voice lives and video lives do not mix.
+    package enum Kind: Hashable, Sendable {
+        case voice
+        case video
+    }
+
+    /// How the people on stage are laid out.
+    package enum Shape: Hashable, Sendable {
+        /// Equal cells, re-flowed by the number of people, the last row centred.
+        case dynamicGrid
+        /// The first user full screen, the others in small squares over its right edge, filled from the bottom up.
+        case floats
+        /// Three by three cells, empty ones stay.
+        case fixedGrid
+        /// One tall window on the left, a column of six on the right, empty ones stay.
+        case fixedColumn
+        /// Only seat 0 has video; the others are audio only.
+        case oneVideo
+        /// Two windows side by side, empty ones stay.
+        case twoHosts
+        /// The first user on the left, the others in a column on the right.
+        case leftFocus
+        /// As many columns as rows, every cell alike, filled row by row.
+        case uniformGrid
+        /// Two halves of six cells each, empty ones stay.
+        case twoGroups
+        /// Rows of `columns` squares, as many as there are seats.
+        case rows(columns: Int)
+        /// Six squares for each live, two lives side by side.
+        case voiceGroups
+    }
+
+    /// The template's number in calls and records.
+    package let id: Int
+    /// The template's name.
+    package let name: String
+    package let kind: Kind
+    package let isLandscape: Bool
+    /// The valid numbers of seats; one value when the template fixes it.
+    package let seats: ClosedRange<Int>
+    package let shape: Shape
+
+    private init(
+        _ id: Int, _ name: String, _ kind: Kind, seats: ClosedRange<Int>, _ shape: Shape, isLandscape: Bool = false
+    ) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+        self.isLandscape = isLandscape
+        self.seats = seats
+        self.shape = shape
+    }
+
+    /// The numbers that voice templates have.
+    package static var voiceIDs: ClosedRange<Int> { 1...199 }
+
+    /// Every template, by number.
+    package static let all: [SeatTemplate] = [
+        SeatTemplate(2, "hostVoiceConnection", .voice, seats: 12...12, .voiceGroups),
+        SeatTemplate(50, "karaoke", .voice, seats: 0...Limits.seatCount, .rows(columns: 4)),
+        SeatTemplate(70, "audioSalon", .voice, seats: 0...Limits.seatCount, .rows(columns: 5)),
+        SeatTemplate(200, "videoLandscape4Seats", .video, seats: 4...4, .oneVideo, isLandscape: true),
+        SeatTemplate(201, "videoLandscape10Seats", .video, seats: 10...10, .oneVideo, isLandscape: true),
+        SeatTemplate(400, "hostVideoLandscapeFixed2Seats", .video, seats: 2...2, .twoHosts, isLandscape: true),
+        SeatTemplate.dynamicGrid,
+        SeatTemplate(601, "videoDynamicFloat7Seats", .video, seats: 7...7, .floats),
+        SeatTemplate(602, "videoLeftFocus9Seats", .video, seats: 9...9, .leftFocus),
+        SeatTemplate(603, "videoUniformGrid9Seats", .video, seats: 9...9, .uniformGrid),
+        SeatTemplate(604, "videoPortrait10Seats", .video, seats: 10...10, .oneVideo),
+        SeatTemplate(800, "videoFixedGrid9Seats", .video, seats: 9...9, .fixedGrid),
+        SeatTemplate(801, "videoFixedFloat7Seats", .video, seats: 7...7, .fixedColumn),
+        SeatTemplate(802, "portraitFixed6v6", .video, seats: 12...12, .twoGroups),
+    ]
+
+    /// The default template, also in place of an unknown one.
+    package static let dynamicGrid = SeatTemplate(600, "videoDynamicGrid9Seats", .video, seats: 9...9, .dynamicGrid)
+
+    private static let byID = Dictionary(uniqueKeysWithValues: SeatTemplate.all.map { ($0.id, $0) })
+
+    /// The template of that number; nil when there is none.
+    package init?(_ id: Int) {
+        guard let found = Self.byID[id] else { return nil }
+        self = found
+    }
+
+    /// The template of that number; 600 when there is none.
+    package static func resolved(_ id: Int) -> SeatTemplate { SeatTemplate(id) ?? .dynamicGrid }
+
+    /// The template that lays out a connection of lives of `kind`; 0 stands for the kind's own.
+    ///
+    /// - Returns: nil when the template is not for co-host connections of that kind.
+    package static func forConnection(_ id: Int, of kind: Kind) -> SeatTemplate? {
+        switch kind {
+        case .voice: id == 0 || id == 2 ? SeatTemplate(2) : nil
+        case .video: [0, 400, 600, 601].contains(id) ? SeatTemplate.resolved(id) : nil
+        }
+    }
+
+    /// Whether the template fixes the number of seats.
+    package var fixesSeatCount: Bool { self.seats.lowerBound == self.seats.upperBound }
+
+    /// The number of seats of a live that requests `count`.
+    package func seatCount(requested count: Int) -> Int {
+        min(max(count, self.seats.lowerBound), self.seats.upperBound)
+    }
+}

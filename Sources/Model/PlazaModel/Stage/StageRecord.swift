@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A device of a user on a seat.
+package enum Device: String, Hashable, Sendable, Codable, CaseIterable {
+    case microphone
+    case camera
+}
+
+/// Why a user on a seat cannot be seen or heard now (R1.12).
+package enum SuspendStatus: String, Hashable, Sendable, Codable {
+    case none
+    case inBackground
+    case inCalling
+}
+
+/// Someone on a seat (R1.8).
+package struct SeatUser: Hashable, Sendable, Codable {
+    package var user: UserInfo
+    package var role: LiveRole
+    package var live: LiveID
+    package var isMicrophoneOn: Bool
+    /// False while a host has closed the microphone or locked the seat's microphone.
+    package var allowOpenMicrophone: Bool
+    package var isCameraOn: Bool
+    /// False while a host has closed the camera or locked the seat's camera.
+    package var allowOpenCamera: Bool
+    package var suspendStatus: SuspendStatus
+
+    package init(
+        user: UserInfo, role: LiveRole, live: LiveID, isMicrophoneOn: Bool = false, allowOpenMicrophone: Bool = true,
+        isCameraOn: Bool = false, allowOpenCamera: Bool = true, suspendStatus: SuspendStatus = .none
+    ) {
+        self.user = user
+        self.role = role
+        self.live = live
+        self.isMicrophoneOn = isMicrophoneOn
+        self.allowOpenMicrophone = allowOpenMicrophone
+        self.isCameraOn = isCameraOn
+        self.allowOpenCamera = allowOpenCamera
+        self.suspendStatus = suspendStatus
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.user = try values.decode(UserInfo.self, forKey: .user)
+        self.role = try values.decode(LiveRole.self, forKey: .role)
+        self.live = try values.decode(LiveID.self, forKey: .live)
+        self.isMicrophoneOn = try values.decode(Bool.self, forKey: .isMicrophoneOn)
+        self.allowOpenMicrophone = try values.decode(Bool.self, forKey: .allowOpenMicrophone)
+        self.isCameraOn = try values.decode(Bool.self, forKey: .isCameraOn)
+        self.allowOpenCamera = try values.decode(Bool.self, forKey: .allowOpenCamera)
+        self.suspendStatus = try values.decodeIfPresent(SuspendStatus.self, forKey: .suspendStatus) ?? .none
+    }
+}
+
+/// One seat of a live; a seat list is complete, empty seats too (R1.9, R7.1).
+package struct Seat: Hashable, Sendable, Codable {
+    package var index: Int
+    /// Whether the seat is locked, so that nobody can take it.
+    package var isLocked: Bool
+    /// The occupant cannot open the microphone.
+    package var isMicrophoneLocked: Bool
+    /// The occupant cannot open the camera.
+    package var isCameraLocked: Bool
+    package var occupant: SeatUser?
+
+    package init(
+        index: Int, isLocked: Bool = false, isMicrophoneLocked: Bool = false, isCameraLocked: Bool = false,
+        occupant: SeatUser? = nil
+    ) {
+        self.index = index
+        self.isLocked = isLocked
+        self.isMicrophoneLocked = isMicrophoneLocked
+        self.isCameraLocked = isCameraLocked
+        self.occupant = occupant
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.index = try values.decode(Int.self, forKey: .index)
+        self.isLocked = try values.decode(Bool.self, forKey: .isLocked)
+        self.isMicrophoneLocked = try values.decodeIfPresent(Bool.self, forKey: .isMicrophoneLocked) ?? false
+        self.isCameraLocked = try values.decodeIfPresent(Bool.self, forKey: .isCameraLocked) ?? false
+        self.occupant = try values.decodeIfPresent(SeatUser.self, forKey: .occupant)
+    }
+}
+
+/// The record of a live in the topic `stages`: who is on stage, as one revision.
+package struct StageRecord: Hashable, Sendable, Codable {
+    package var v = 1
+    package var app: AppID
+    package var live: LiveID
+    package var epoch: Int64
+    package var revision: Int64
+    package var seats: [Seat]
+    package var connection: ConnectionView?
+    package var battle: BattleView?
+    /// The connection's other battles that run or whose results are still shown, in the order of their start; nil:
+    /// none.
+    package var otherBattles: [BattleView]?
+    /// The layout of everybody on stage, also in connected lives.
+    package var layout: StageLayout
+
+    package init(
+        app: AppID, live: LiveID, epoch: Int64, revision: Int64, seats: [Seat], connection: ConnectionView? = nil,
+        battle: BattleView? = nil, otherBattles: [BattleView]? = nil, layout: StageLayout = .none
+    ) {
+        self.app = app
+        self.live = live
+        self.epoch = epoch
+        self.revision = revision
+        self.seats = seats
+        self.connection = connection
+        self.battle = battle
+        self.otherBattles = otherBattles
+        self.layout = layout
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.v = try values.decode(Int.self, forKey: .v)
+        self.app = try values.decode(AppID.self, forKey: .app)
+        self.live = try values.decode(LiveID.self, forKey: .live)
+        self.epoch = try values.decode(Int64.self, forKey: .epoch)
+        self.revision = try values.decode(Int64.self, forKey: .revision)
+        self.seats = try values.decode([Seat].self, forKey: .seats)
+        self.connection = try values.decodeIfPresent(ConnectionView.self, forKey: .connection)
+        self.battle = try values.decodeIfPresent(BattleView.self, forKey: .battle)
+        self.otherBattles = try values.decodeIfPresent([BattleView].self, forKey: .otherBattles)
+        self.layout = try values.decodeIfPresent(StageLayout.self, forKey: .layout) ?? .none
+    }
+
+    package var key: LiveKey { LiveKey(self.app, self.live) }
+}
+
+/// An event on a stage; the feed item with the new stage carries it.
+package enum StageEvent: Hashable, Sendable, Codable {
+    case seatTaken(index: Int, user: UserInfo)
+    case seatLeft(index: Int, user: UserInfo)
+    case userMoved(user: UserInfo, from: Int, to: Int)
+    case seatLocked(index: Int)
+    case seatUnlocked(index: Int)
+    case coHostJoined(member: ConnectionMember)
+    case coHostLeft(member: ConnectionMember)
+    /// The other live was muted or unmuted in this live's mix alone.
+    case coHostMuted(live: LiveID, isMuted: Bool)
+    case battleStarted(battle: BattleID)
+    case battleUserJoined(battle: BattleID, live: LiveID)
+    case battleUserExited(battle: BattleID, live: LiveID)
+    case battleScored(battle: BattleID)
+    case battleEnded(battle: BattleID, reason: BattleEndReason)
+}

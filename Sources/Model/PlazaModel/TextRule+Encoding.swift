@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Records are JSON, which escapes characters. A limit on a text's own bytes would therefore not limit its record.
+
+extension TextRule {
+    /// Whether `text` has no control character (U+0000 to U+001F, U+007F), and at most `maxBytes` bytes as JSON
+    /// encodes it.
+    ///
+    /// For names, addresses, reasons and ids (R17.4). `"` and `\` count two.
+    package static func isPlain(_ text: String, maxBytes: Int) -> Bool {
+        text.utf8.count <= maxBytes && !self.hasControlCharacter(text) && self.fits(text, maxEncodedBytes: maxBytes)
+    }
+
+    /// Whether `text` has a control character (U+0000 to U+001F, U+007F).
+    package static func hasControlCharacter(_ text: String) -> Bool {
+        text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+    }
+
+    /// Whether `text` has at most `maxBytes` bytes, and at most twice as many as JSON encodes it.
+    ///
+    /// For free text, which may have line breaks (R17.5). The second limit rejects only texts with other control
+    /// characters than those with a short escape, because everything else takes at most twice its bytes.
+    package static func isBounded(_ text: String, maxBytes: Int) -> Bool {
+        text.utf8.count <= maxBytes && self.fits(text, maxEncodedBytes: 2 * maxBytes)
+    }
+
+    /// How many bytes JSON needs for `text`, without its quotation marks.
+    ///
+    /// `"`, `\` and the control characters with a short escape (`\n`) count two, other control characters six
+    /// (`\u0001`).
+    package static func encodedBytes(of text: String) -> Int {
+        text.utf8.reduce(0) { $0 + self.encodedBytes(of: $1) }
+    }
+
+    /// Whether JSON needs at most `maxEncodedBytes` for `text`.
+    private static func fits(_ text: String, maxEncodedBytes: Int) -> Bool {
+        // A byte takes at most six, so short texts need not be read.
+        text.utf8.count <= maxEncodedBytes / 6 || self.encodedBytes(of: text) <= maxEncodedBytes
+    }
+
+    private static func encodedBytes(of byte: UInt8) -> Int {
+        switch byte {
+        case 0x22, 0x5C, 0x08, 0x09, 0x0A, 0x0C, 0x0D: 2
+        case 0x00...0x1F: 6
+        default: 1
+        }
+    }
+}
+
+extension ReplyError {
+    /// The error for a text that is not plain, or too long.
+    package static func notPlain(_ field: String, maxBytes: Int, _ code: ReplyCode = .badParameter) -> ReplyError {
+        ReplyError(code, "\(field) has at most \(maxBytes) bytes as JSON, and no control characters")
+    }
+
+    /// The error for a free text that is too long.
+    package static func tooLong(_ field: String, maxBytes: Int, _ code: ReplyCode = .badParameter) -> ReplyError {
+        ReplyError(code, "\(field) has at most \(maxBytes) bytes, and \(2 * maxBytes) as JSON")
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// Collects all errors in the policies and hooks of an apps file: unknown names, and values out of range.
+///
+/// The keyring checks the apps' keys.
+struct AppsCheck {
+    /// Each error names the app, the setting, its value and the valid values.
+    private(set) var validationErrors: [String] = []
+
+    init(_ file: JSONValue) {
+        if case .object = file { self.checkNames(in: file, at: "", among: ["apps"]) }
+        for (app, entry) in Self.sorted(file.members["apps"]) {
+            self.checkNames(in: entry, at: app, among: ["keys", "policy", "hooks"])
+            self.checkPolicy(entry.members["policy"], at: "\(app).policy")
+            self.checkHooks(entry.members["hooks"], at: "\(app).hooks")
+        }
+    }
+
+    private mutating func checkPolicy(_ policy: JSONValue?, at place: String) {
+        guard let policy, policy != .null else { return }
+        let words = ["devices": ["several", "one"], "seatModeOfServer": ["free", "apply"]]
+        let names = Array(AppPolicy.ranges.keys) + Array(words.keys) + ["dismissal"]
+        self.checkNames(in: policy, at: place, among: names)
+        self.checkNumbers(in: policy, at: place, AppPolicy.ranges)
+        for (name, possible) in words.sorted(by: { $0.key < $1.key }) {
+            self.checkWord(policy.members[name], at: "\(place).\(name)", among: possible)
+        }
+        if let dismissal = policy.members["dismissal"], dismissal != .null {
+            self.checkNames(in: dismissal, at: "\(place).dismissal", among: Array(DismissalPolicy.ranges.keys))
+            self.checkNumbers(in: dismissal, at: "\(place).dismissal", DismissalPolicy.ranges)
+        }
+    }
+
+    private mutating func checkHooks(_ hooks: JSONValue?, at place: String) {
+        guard let hooks, hooks != .null else { return }
+        self.checkNames(in: hooks, at: place, among: ["url", "secret", "events", "before"])
+        if case .array(let events)? = hooks.members["events"] {
+            let known = WebhookName.allCases.map(\.rawValue)
+            for event in events { self.checkWord(event, at: "\(place).events", among: known) }
+        }
+        if let before = hooks.members["before"], before != .null {
+            self.checkNames(in: before, at: "\(place).before", among: ["message", "gift"])
+            for name in ["gift", "message"] {
+                self.checkWord(before.members[name], at: "\(place).before.\(name)", among: ["allow", "refuse"])
+            }
+        }
+    }
+
+    /// Records an error for each name that no setting has; such a name is usually a spelling error.
+    private mutating func checkNames(in value: JSONValue, at place: String, among known: [String]) {
+        guard case .object = value else {
+            self.validationErrors.append("\(place) is no object")
+            return
+        }
+        for (name, _) in Self.sorted(value) where !known.contains(name) {
+            let names = known.sorted().joined(separator: ", ")
+            let whole = place.isEmpty ? "\(name.prefix(64))" : "\(place).\(name.prefix(64))"
+            self.validationErrors.append("\(whole) is not known; there \(known.count == 1 ? "is" : "are") \(names)")
+        }
+    }
+
+    private mutating func checkNumbers(in value: JSONValue, at place: String, _ ranges: [String: ClosedRange<Int64>]) {
+        for (name, found) in Self.sorted(value) {
+            guard let range = ranges[name], found != .null else { continue }
+            let possible = "\(range.lowerBound) to \(range.upperBound) are possible"
+            guard case .integer(let number) = found else {
+                self.validationErrors.append("\(place).\(name) is no whole number; \(possible)")
+                continue
+            }
+            if !range.contains(number) { self.validationErrors.append("\(place).\(name) is \(number); \(possible)") }
+        }
+    }
+
+    private mutating func checkWord(_ value: JSONValue?, at place: String, among words: [String]) {
+        guard let value, value != .null else { return }
+        if case .text(let text) = value, words.contains(text) { return }
+        let found = if case .text(let text) = value { "'\(text.prefix(64))'" } else { "no text" }
+        self.validationErrors.append("\(place) is \(found); it may be \(words.joined(separator: ", "))")
+    }
+
+    private static func sorted(_ value: JSONValue?) -> [(key: String, value: JSONValue)] {
+        (value?.members ?? [:]).sorted { $0.key < $1.key }
+    }
+}

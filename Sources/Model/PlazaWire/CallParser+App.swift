@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+private struct GiftListParams: Decodable {
+    var language: String?
+}
+
+private struct WordsParams: Decodable {
+    var words: [String]
+}
+
+private struct CatalogueParams: Decodable {
+    var categories: [GiftCategory]
+}
+
+private struct CategoryParams: Decodable {
+    var category: GiftCategory
+}
+
+private struct CategoryNameParams: Decodable {
+    var category: GiftCategoryID
+}
+
+private struct GiftParams: Decodable {
+    var gift: Gift
+    var category: GiftCategoryID
+}
+
+private struct GiftNameParams: Decodable {
+    var gift: GiftID
+}
+
+/// Parses `gift.*` and `app.*`: calls for the gift catalogue and for an app's settings.
+extension CallParser {
+    /// The methods that are read here.
+    static let appMethods: Set<String> = [
+        "gift.list", "app.get", "app.setWords", "app.addWords", "app.removeWords", "app.setGifts", "app.putCategory",
+        "app.removeCategory", "app.putGift", "app.removeGift",
+    ]
+
+    func gift(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        switch name {
+        case "list": return .gifts(language: try frame.params(GiftListParams.self).language)
+        default: throw Self.unknown(frame.method)
+        }
+    }
+
+    func settings(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        // The gateway answers from memory, so this is the only check. The directory checks changes again.
+        guard self.caller.role == .server else {
+            throw ReplyError(.noPermission, "only an app's server sees and changes its settings")
+        }
+        let change: AppSettingsChange
+        switch name {
+        case "get": return .app
+        case "setWords": change = .setWords(words: try frame.params(WordsParams.self).words)
+        case "addWords": change = .addWords(words: try frame.params(WordsParams.self).words)
+        case "removeWords": change = .removeWords(words: try frame.params(WordsParams.self).words)
+        case "setGifts": change = .setGifts(categories: try frame.params(CatalogueParams.self).categories)
+        case "putCategory": change = .putCategory(category: try frame.params(CategoryParams.self).category)
+        case "removeCategory": change = .removeCategory(category: try frame.params(CategoryNameParams.self).category)
+        case "putGift":
+            let params = try frame.params(GiftParams.self)
+            change = .putGift(gift: params.gift, category: params.category)
+        case "removeGift": change = .removeGift(gift: try frame.params(GiftNameParams.self).gift)
+        default: throw Self.unknown(frame.method)
+        }
+        try Self.check(change)
+        let command = DirectoryCommand.appSettings(change: change, caller: self.caller)
+        return .forward(.directory(DirectoryInput(app: self.app, command)), inLive: nil)
+    }
+
+    /// Rejects a change with more parts than an app may have.
+    ///
+    /// JSON adds the fields that a gift leaves out, so a small request could become a large record.
+    private static func check(_ change: AppSettingsChange) throws(ReplyError) {
+        let categories: [GiftCategory]
+        switch change {
+        case .setWords(let words), .addWords(let words), .removeWords(let words):
+            if words.count > AppLimits.words {
+                throw ReplyError(.overLimit, "an app has at most \(AppLimits.words) words")
+            }
+            return
+        case .setGifts(let all): categories = all
+        case .putCategory(let category): categories = [category]
+        case .putGift(let gift, let category):
+            categories = [GiftCategory(categoryID: category, name: "", gifts: [gift])]
+        case .removeCategory, .removeGift: return
+        }
+        let gifts = categories.flatMap(\.gifts)
+        guard categories.count <= AppLimits.categories, gifts.count <= AppLimits.gifts else {
+            throw ReplyError(
+                .overLimit, "an app has at most \(AppLimits.gifts) gifts in \(AppLimits.categories) categories")
+        }
+        let languages = categories.map(\.translations.count) + gifts.map(\.translations.count)
+        guard languages.allSatisfy({ $0 <= AppLimits.languages }) else {
+            throw ReplyError(.overLimit, "translations are of at most \(AppLimits.languages) languages")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The users of a sanction, and its duration.
+private struct SanctionParams: Decodable {
+    var live: String
+    var users: [String]
+    /// Seconds; -1: for good.
+    var duration: Int64?
+    var reason: String?
+}
+
+private struct SanctionListParams: Decodable {
+    var live: String
+    var offset: Int?
+    var count: Int?
+}
+
+/// `live.ban`, `live.unban`, `live.bans`, `live.mute` and `live.mutes`.
+extension CallParser {
+    /// The methods that are read here.
+    static let sanctionMethods: Set<String> = ["live.ban", "live.unban", "live.bans", "live.mute", "live.mutes"]
+
+    func sanction(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        switch name {
+        case "bans", "mutes":
+            let params = try frame.params(SanctionListParams.self)
+            let live = try self.key(params.live).live
+            let count = params.count ?? SanctionLimits.page
+            let offset = params.offset ?? 0
+            return self.directory(
+                name == "bans"
+                    ? .bans(live: live, offset: offset, count: count, caller: self.caller(in: live))
+                    : .mutes(live: live, offset: offset, count: count, caller: self.caller(in: live)))
+        default: break
+        }
+        let params = try frame.params(SanctionParams.self)
+        let live = try self.key(params.live).live
+        var users: [UserID] = []
+        for text in params.users { users.append(try self.user(text, "users")) }
+        let caller = self.caller(in: live)
+        if name == "unban" { return self.directory(.unban(live: live, users: users, caller: caller)) }
+        guard let duration = params.duration else { throw ReplyError(.badParameter, "params.duration is missing") }
+        switch name {
+        case "ban":
+            return self.directory(
+                .ban(
+                    live: live, users: users, durationSeconds: duration, reason: params.reason ?? "", caller: caller))
+        case "mute":
+            return self.directory(.mute(live: live, users: users, durationSeconds: duration, caller: caller))
+        default: throw Self.unknown(frame.method)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+private struct SeatParams: Decodable {
+    var live: String
+    var user: String?
+    var seatIndex: Int?
+    var timeout: Int64?
+    var extraInfo: String?
+    var policy: Int?
+    var locked: Bool?
+    var microphoneLocked: Bool?
+    var cameraLocked: Bool?
+    var microphone: Bool?
+    var camera: Bool?
+    var suspend: String?
+    var device: String?
+}
+
+/// Parses `barrage.*`, `stage.*` and `seat.*`: messages and seats in a live.
+extension CallParser {
+    func stage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        guard name == "get" else { throw Self.unknown(frame.method) }
+        return .stage(try self.key(frame.params(SeatParams.self).live).live)
+    }
+
+    func seat(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        let params = try frame.params(SeatParams.self)
+        let key = try self.key(params.live)
+        func user() throws(ReplyError) -> UserID {
+            guard let user = params.user else { throw ReplyError(.badParameter, "params.user is missing") }
+            return try self.user(user)
+        }
+        func seat() throws(ReplyError) -> Int {
+            guard let index = params.seatIndex else { throw ReplyError(.badParameter, "params.seatIndex is missing") }
+            return index
+        }
+        let command: SeatCommand
+        switch name {
+        case "apply":
+            command = .apply(
+                seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
+                extraInfo: try self.extra(params.extraInfo, "extraInfo"), caller: self.caller)
+        case "cancelApplication": command = .cancelApplication(caller: self.caller)
+        case "acceptApplication": command = .acceptApplication(user: try user(), caller: self.caller)
+        case "rejectApplication": command = .rejectApplication(user: try user(), caller: self.caller)
+        case "invite":
+            command = .invite(
+                user: try user(), seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
+                extraInfo: try self.extra(params.extraInfo, "extraInfo"), caller: self.caller)
+        case "cancelInvitation": command = .cancelInvitation(user: try user(), caller: self.caller)
+        case "acceptInvitation": command = .acceptInvitation(inviter: try user(), caller: self.caller)
+        case "rejectInvitation": command = .rejectInvitation(inviter: try user(), caller: self.caller)
+        case "take": command = .take(seatIndex: try seat(), caller: self.caller)
+        case "leave": command = .leave(caller: self.caller)
+        case "kick": command = .kickOff(user: try user(), caller: self.caller)
+        case "move":
+            guard let policy = MoveSeatPolicy(rawValue: params.policy ?? 0) else {
+                throw ReplyError(.badParameter, "policy is \(params.policy ?? 0); 0, 1 and 2 are possible")
+            }
+            command = .move(
+                user: try params.user == nil ? self.caller.userID : user(), to: try seat(), policy: policy,
+                caller: self.caller)
+        case "lock":
+            // A call that names no lock locks the seat itself.
+            let isBare = params.locked == nil && params.microphoneLocked == nil && params.cameraLocked == nil
+            command = .lock(
+                seatIndex: try seat(), isLocked: isBare ? true : params.locked, microphone: params.microphoneLocked,
+                camera: params.cameraLocked, caller: self.caller)
+        case "device":
+            let suspend = try params.suspend.map { text throws(ReplyError) in
+                guard let status = SuspendStatus(rawValue: text) else {
+                    throw ReplyError(.badParameter, "suspend is none, inBackground or inCalling")
+                }
+                return status
+            }
+            command = .device(
+                microphone: params.microphone, camera: params.camera, suspend: suspend, caller: self.caller)
+        case "lockDevice":
+            guard let name = params.device else { throw ReplyError(.badParameter, "params.device is missing") }
+            guard let device = Device(rawValue: name) else {
+                throw ReplyError(.badParameter, "device is microphone or camera")
+            }
+            command = .lockDevice(
+                user: try user(), device: device, isLocked: params.locked ?? true, caller: self.caller)
+        case "place": command = .place(user: try user(), seatIndex: params.seatIndex ?? -1, caller: self.caller)
+        case "requests": command = .requests(caller: self.caller)
+        default: throw Self.unknown(frame.method)
+        }
+        return .forward(.seat(SeatInput(key, command)), inLive: self.requiredLive(key.live))
+    }
+}

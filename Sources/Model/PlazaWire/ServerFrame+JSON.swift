@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+package import PlazaModel
+
+/// `{"reply":{"id":…,"result":{…}}}` or `{"reply":{"id":…,"error":{…}}}`, and so on: one key names the kind.
+extension ServerFrame: Codable {
+    private enum Kind: String, CodingKey {
+        case reply
+        case feed
+        case counts
+        case notice
+        case drain
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Kind.self)
+        switch self {
+        case .reply(let id, let outcome):
+            switch outcome {
+            case .success(let result): try container.encode(ReplyBody(id: id, result: result), forKey: .reply)
+            case .failure(let error): try container.encode(ReplyBody(id: id, error: ErrorBody(error)), forKey: .reply)
+            }
+        case .feed(let live, let epoch, let items, let token):
+            try container.encode(FeedBody(live: live, epoch: epoch, items: items, token: token), forKey: .feed)
+        case .history(let live, let epoch, let items, let token):
+            let body = FeedBody(live: live, epoch: epoch, history: true, items: items, token: token)
+            try container.encode(body, forKey: .feed)
+        case .counts(let count): try container.encode(count, forKey: .counts)
+        case .notice(let id, let notice): try container.encode(NoticeBody(id: id, notice), forKey: .notice)
+        case .drain(let milliseconds): try container.encode(DrainBody(reconnectWithin: milliseconds), forKey: .drain)
+        }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Kind.self)
+        guard let kind = container.allKeys.first else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "no frame kind that is known here"))
+        }
+        switch kind {
+        case .reply:
+            let body = try container.decode(ReplyBody.self, forKey: .reply)
+            if let error = body.error {
+                let rejection = ReplyError(error.code, error.message, retryAfter: error.retryAfter)
+                self = .reply(id: body.id, .failure(error: rejection))
+            } else {
+                self = .reply(id: body.id, .success(result: body.result ?? .done))
+            }
+        case .feed:
+            let body = try container.decode(FeedBody.self, forKey: .feed)
+            self =
+                body.history == true
+                ? .history(live: body.live, epoch: body.epoch, items: body.items, token: body.token)
+                : .feed(live: body.live, epoch: body.epoch, items: body.items, token: body.token)
+        case .counts: self = .counts(try container.decode(LiveCount.self, forKey: .counts))
+        case .notice:
+            let body = try container.decode(NoticeBody.self, forKey: .notice)
+            let to = UserKey(AppID(""), body.to)
+            self = .notice(
+                id: body.id, Notice(to: to, live: body.live, at: body.at, floor: body.floor, content: body.content))
+        case .drain:
+            self = .drain(reconnectWithin: try container.decode(DrainBody.self, forKey: .drain).reconnectWithin)
+        }
+    }
+}
+
+extension Outcome {
+    /// The JSON of the outcome alone, the body of an HTTP response: `{"result":{…}}` or `{"error":{…}}`.
+    package var json: [UInt8] {
+        switch self {
+        case .success(let result): Wire.encode(OutcomeBody(result: result))
+        case .failure(let error): Wire.encode(OutcomeBody(error: ErrorBody(error)))
+        }
+    }
+}
+
+private struct OutcomeBody: Encodable {
+    var result: CallResult?
+    var error: ErrorBody?
+}
+
+private struct ReplyBody: Codable {
+    var id: Int64
+    var result: CallResult?
+    var error: ErrorBody?
+}
+
+/// An error in a client's frame: a number for programs, a name and a message for people.
+private struct ErrorBody: Codable {
+    var code: ReplyCode
+    var name: String
+    var message: String
+    var retryAfter: Int64?
+
+    init(_ error: ReplyError) {
+        self.code = error.code
+        self.name = error.code.name
+        self.message = error.message
+        self.retryAfter = error.retryAfter
+    }
+}
+
+private struct FeedBody: Codable {
+    var live: LiveID
+    var epoch: Int64
+    /// Present only when it is true.
+    var history: Bool?
+    var items: [FeedEntry]
+    var token: String
+}
+
+private struct NoticeBody: Codable {
+    var id: String
+    var to: UserID
+    var live: LiveID
+    var at: Timestamp
+    var floor: Ticket?
+    var content: NoticeContent
+
+    init(id: String, _ notice: Notice) {
+        self.id = id
+        self.to = notice.to.user
+        self.live = notice.live
+        self.at = notice.at
+        self.floor = notice.floor
+        self.content = notice.content
+    }
+}
+
+private struct DrainBody: Codable {
+    var reconnectWithin: Int64
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tokens of JSON: strings, numbers, `true`, `false` and `null`.
+extension StrictJSON {
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+
+    /// The kind of a number, `true`, `false` or `null`, and the index after it; nil: it is malformed.
+    static func word(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
+        switch bytes[start] {
+        case UInt8(ascii: "t"): Self.end(of: "true", bytes, from: start).map { (.yes, $0) }
+        case UInt8(ascii: "f"): Self.end(of: "false", bytes, from: start).map { (.no, $0) }
+        case UInt8(ascii: "n"): Self.end(of: "null", bytes, from: start).map { (.null, $0) }
+        default: Self.number(bytes, from: start)
+        }
+    }
+
+    private static func end(of word: String, _ bytes: Span<UInt8>, from start: Int) -> Int? {
+        let end = start + word.utf8.count
+        guard end <= bytes.count else { return nil }
+        for (offset, letter) in word.utf8.enumerated() where bytes[start + offset] != letter { return nil }
+        return end
+    }
+
+    /// A number: optional `-`, digits without a leading zero, optional fraction, optional exponent.
+    private static func number(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
+        let first = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
+        guard var end = Self.endOfDigits(bytes, from: first) else { return nil }
+        guard bytes[first] != 0x30 || end == first + 1 else { return nil }
+        var kind = Kind.integer
+        if end < bytes.count, bytes[end] == UInt8(ascii: ".") {
+            guard let behind = Self.endOfDigits(bytes, from: end + 1) else { return nil }
+            kind = .number
+            end = behind
+        }
+        if end < bytes.count, bytes[end] | 0x20 == UInt8(ascii: "e") {
+            let isSigned =
+                end + 1 < bytes.count && (bytes[end + 1] == UInt8(ascii: "+") || bytes[end + 1] == UInt8(ascii: "-"))
+            guard let behind = Self.endOfDigits(bytes, from: isSigned ? end + 2 : end + 1) else { return nil }
+            kind = .number
+            end = behind
+        }
+        return (kind, end)
+    }
+
+    /// The index after one or more digits.
+    private static func endOfDigits(_ bytes: Span<UInt8>, from start: Int) -> Int? {
+        var index = start
+        while index < bytes.count, bytes[index] >= 0x30, bytes[index] <= 0x39 { index += 1 }
+        return index == start ? nil : index
+    }
+
+    /// A string's end, and what its bytes are.
+    struct Text {
+        /// The index of the closing quotation mark.
+        var end: Int
+        var isASCII: Bool
+        /// Whether the bytes are ASCII and contain no escape sequence.
+        var isPlain: Bool
+    }
+
+    /// A string whose content begins at `start`; nil: it is malformed.
+    ///
+    /// Whether it is UTF-8 is not checked.
+    static func text(_ bytes: Span<UInt8>, from start: Int) -> Text? {
+        var union: UInt8 = 0
+        var hasEscape = false
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") {
+                return Text(end: index, isASCII: union < 0x80, isPlain: union < 0x80 && !hasEscape)
+            }
+            guard byte >= 0x20 else { return nil }
+            if byte == UInt8(ascii: "\\") {
+                guard let end = Self.endOfEscape(bytes, from: index + 1) else { return nil }
+                hasEscape = true
+                index = end
+            } else {
+                union |= byte
+                index += 1
+            }
+        }
+        return nil
+    }
+
+    /// The index after an escape sequence; an unpaired surrogate is invalid.
+    private static func endOfEscape(_ bytes: Span<UInt8>, from index: Int) -> Int? {
+        guard index < bytes.count else { return nil }
+        switch bytes[index] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return index + 1
+        case UInt8(ascii: "u"):
+            guard let unit = Self.hexadecimal(bytes, at: index + 1) else { return nil }
+            if unit & 0xF800 != 0xD800 { return index + 5 }
+            guard unit < 0xDC00, index + 7 <= bytes.count, bytes[index + 5] == UInt8(ascii: "\\"),
+                bytes[index + 6] == UInt8(ascii: "u"), let low = Self.hexadecimal(bytes, at: index + 7),
+                low & 0xFC00 == 0xDC00
+            else { return nil }
+            return index + 11
+        default: return nil
+        }
+    }
+
+    /// The code unit of four hexadecimal digits.
+    static func hexadecimal(_ bytes: Span<UInt8>, at start: Int) -> UInt32? {
+        guard start + 4 <= bytes.count else { return nil }
+        var value: UInt32 = 0
+        for index in start..<start + 4 {
+            switch bytes[index] {
+            case 0x30...0x39: value = value << 4 | UInt32(bytes[index] - 0x30)
+            case 0x41...0x46: value = value << 4 | UInt32(bytes[index] - 0x37)
+            case 0x61...0x66: value = value << 4 | UInt32(bytes[index] - 0x57)
+            default: return nil
+            }
+        }
+        return value
+    }
+}

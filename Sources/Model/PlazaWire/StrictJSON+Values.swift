@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import FoundationEssentials
+
+/// A step of a path: a member's name or an element's index.
+struct JSONKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        self.intValue = nil
+    }
+
+    init(intValue: Int) {
+        self.stringValue = "\(intValue)"
+        self.intValue = intValue
+    }
+}
+
+/// The values of entries.
+extension StrictJSON {
+    /// The index of the first entry that is not part of the value at `index`.
+    func index(after index: Int) -> Int {
+        switch self.entries[index].kind {
+        case .object, .list: Int(self.entries[index].next)
+        default: index + 1
+        }
+    }
+
+    /// The index of a member's value; of several members with the name, the first counts.
+    ///
+    /// Names are equal as Swift strings are, by canonical equivalence.
+    func member(_ name: String, of object: Int) -> Int? {
+        let letters = name.utf8Span.span
+        let isASCII = name.utf8Span.isKnownASCII
+        let end = self.index(after: object)
+        var index = object + 1
+        while index < end {
+            let entry = self.entries[index]
+            // Two different ASCII strings are never equivalent.
+            if entry.kind == .plainText && isASCII ? self.isEqual(entry, letters) : self.text(at: index) == name {
+                return index + 1
+            }
+            index = self.index(after: index + 1)
+        }
+        return nil
+    }
+
+    private func isEqual(_ entry: Entry, _ letters: Span<UInt8>) -> Bool {
+        guard Int(entry.end - entry.start) == letters.count else { return false }
+        let bytes = self.bytes.span
+        for offset in letters.indices where bytes[Int(entry.start) + offset] != letters[offset] { return false }
+        return true
+    }
+
+    /// Calls `body` with the name of each member and the index of its value, in the order of the text.
+    func forEachMember(of object: Int, _ body: (String, Int) -> Void) {
+        let end = self.index(after: object)
+        var index = object + 1
+        while index < end {
+            body(self.text(at: index), index + 1)
+            index = self.index(after: index + 1)
+        }
+    }
+
+    /// Calls `body` with the index of each element, in the order of the text.
+    func forEachElement(of list: Int, _ body: (Int) -> Void) {
+        let end = self.index(after: list)
+        var index = list + 1
+        while index < end {
+            body(index)
+            index = self.index(after: index)
+        }
+    }
+
+    /// The string at `index`, which must be one.
+    func text(at index: Int) -> String {
+        let entry = self.entries[index]
+        let content = self.bytes[Int(entry.start)..<Int(entry.end)]
+        if entry.kind == .plainText || !content.contains(UInt8(ascii: "\\")) {
+            return String(decoding: content, as: UTF8.self)
+        }
+        return self.unescaped(from: Int(entry.start), to: Int(entry.end))
+    }
+
+    /// A string with its escape sequences replaced; the scan has checked them.
+    private func unescaped(from start: Int, to end: Int) -> String {
+        let bytes = self.bytes.span
+        var text: [UInt8] = []
+        text.reserveCapacity(end - start)
+        var index = start
+        while index < end {
+            let byte = bytes[index]
+            guard byte == UInt8(ascii: "\\") else {
+                text.append(byte)
+                index += 1
+                continue
+            }
+            let letter = bytes[index + 1]
+            index += 2
+            switch letter {
+            case UInt8(ascii: "b"): text.append(0x08)
+            case UInt8(ascii: "f"): text.append(0x0C)
+            case UInt8(ascii: "n"): text.append(0x0A)
+            case UInt8(ascii: "r"): text.append(0x0D)
+            case UInt8(ascii: "t"): text.append(0x09)
+            case UInt8(ascii: "u"):
+                var scalar = Self.hexadecimal(bytes, at: index) ?? 0
+                index += 4
+                if scalar & 0xFC00 == 0xD800, let low = Self.hexadecimal(bytes, at: index + 2) {
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + low & 0x3FF
+                    index += 6
+                }
+                text.append(contentsOf: String(Unicode.Scalar(scalar) ?? "\u{FFFD}").utf8)
+            default: text.append(letter)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The whole number at `index`; nil: it is no number, is fractional, or does not fit.
+    ///
+    /// `1.0` and `1e2` are whole numbers.
+    func integer<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, at index: Int) -> Number? {
+        let entry = self.entries[index]
+        let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
+        switch entry.kind {
+        case .integer: return Self.integer(digits)
+        case .number:
+            guard let double = Double(String(decoding: digits, as: UTF8.self)) else { return nil }
+            // Below 2^53 a `Double` holds every whole number. Above, the decoder of Foundation converts the digits.
+            if double.magnitude < 0x1p53 { return Number(exactly: double) }
+            return try? JSONDecoder().decode(Number.self, from: Data(digits))
+        default: return nil
+        }
+    }
+
+    /// The number with these digits, which may begin with `-`; nil: it does not fit.
+    private static func integer<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>) -> Number? {
+        let isNegative = digits.first == UInt8(ascii: "-")
+        var number: Number = 0
+        for digit in isNegative ? digits.dropFirst() : digits {
+            let (product, isTooLong) = number.multipliedReportingOverflow(by: 10)
+            // A negative number is built downwards, because the least number has no positive counterpart.
+            let value = Number(truncatingIfNeeded: digit - 0x30)
+            let (sum, isTooLarge) =
+                isNegative ? product.subtractingReportingOverflow(value) : product.addingReportingOverflow(value)
+            if isTooLong || isTooLarge { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// The number at `index`; nil: it is no number, or it would be rounded to infinity or to zero.
+    func double(at index: Int) -> Double? {
+        let entry = self.entries[index]
+        guard entry.kind == .integer || entry.kind == .number else { return nil }
+        let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
+        guard let double = Double(String(decoding: digits, as: UTF8.self)), double.isFinite else { return nil }
+        if double == 0 {
+            let mantissa = digits.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+            guard mantissa.allSatisfy({ !(0x31...0x39).contains($0) }) else { return nil }
+        }
+        return double
+    }
+
+    /// The path from the whole value to the value at `index`; only errors need it.
+    func path(to index: Int) -> [any CodingKey] {
+        var path: [any CodingKey] = []
+        var container = 0
+        while container < index {
+            let isObject = self.entries[container].kind == .object
+            var number = 0
+            var value = isObject ? container + 2 : container + 1
+            while self.index(after: value) <= index {
+                number += 1
+                value = self.index(after: value) + (isObject ? 1 : 0)
+            }
+            path.append(isObject ? JSONKey(stringValue: self.text(at: value - 1)) : JSONKey(intValue: number))
+            container = value
+        }
+        return path
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decodes one value of a scanned text.
+///
+/// Errors are those of `DecodingError`, each with the path of the value; a number that does not fit is a type mismatch.
+struct StrictJSONDecoder: Decoder {
+    let json: StrictJSON
+    /// The index of the value's entry.
+    let index: Int
+
+    var codingPath: [any CodingKey] { self.json.path(to: self.index) }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard self.kind == .object else { throw self.mismatch([String: Any].self) }
+        return KeyedDecodingContainer(Members(self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard self.kind == .list else { throw self.mismatch([Any].self) }
+        return Elements(self)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    fileprivate var kind: StrictJSON.Kind { self.json.entries[self.index].kind }
+
+    /// A decoder of another value of the same text.
+    fileprivate func at(_ index: Int) -> Self { Self(json: self.json, index: index) }
+
+    /// The error for a value that is null or of another type than `type`.
+    private func mismatch(_ type: Any.Type) -> DecodingError {
+        let context = DecodingError.Context(codingPath: self.codingPath, debugDescription: "not a \(type)")
+        return self.kind == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    fileprivate func bool() throws -> Bool {
+        switch self.kind {
+        case .yes: return true
+        case .no: return false
+        default:
+            let context = DecodingError.Context(codingPath: self.codingPath, debugDescription: "not a Bool")
+            throw DecodingError.typeMismatch(Bool.self, context)
+        }
+    }
+
+    fileprivate func text() throws -> String {
+        guard self.kind.isText else { throw self.mismatch(String.self) }
+        return self.json.text(at: self.index)
+    }
+
+    fileprivate func number<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+        guard let number = self.json.integer(type, at: self.index) else { throw self.mismatch(type) }
+        return number
+    }
+
+    fileprivate func double() throws -> Double {
+        guard let number = self.json.double(at: self.index) else { throw self.mismatch(Double.self) }
+        return number
+    }
+
+    /// The value with all that it contains, without recursion: contents stand behind their container, so they are
+    /// converted first.
+    func jsonValue() throws -> JSONValue {
+        let range = self.index..<self.json.index(after: self.index)
+        var values = [JSONValue](repeating: .null, count: range.count)
+        for index in range.reversed() {
+            let value: JSONValue
+            switch self.json.entries[index].kind {
+            case .null: value = .null
+            case .no: value = .bool(false)
+            case .yes: value = .bool(true)
+            case .plainText, .text: value = .text(self.json.text(at: index))
+            case .integer, .number:
+                if let integer = self.json.integer(Int64.self, at: index) {
+                    value = .integer(integer)
+                } else {
+                    value = .number(try self.at(index).double())
+                }
+            case .list:
+                var elements: [JSONValue] = []
+                self.json.forEachElement(of: index) { elements.append(values[$0 - range.lowerBound]) }
+                value = .array(elements)
+            case .object:
+                var members: [String: JSONValue] = [:]
+                self.json.forEachMember(of: index) { name, element in
+                    if members[name] == nil { members[name] = values[element - range.lowerBound] }
+                }
+                value = .object(members)
+            }
+            values[index - range.lowerBound] = value
+        }
+        return values[0]
+    }
+}
+
+extension StrictJSONDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { self.kind == .null }
+    func decode(_ type: Bool.Type) throws -> Bool { try self.bool() }
+    func decode(_ type: String.Type) throws -> String { try self.text() }
+    func decode(_ type: Double.Type) throws -> Double { try self.double() }
+    func decode(_ type: Float.Type) throws -> Float { Float(try self.double()) }
+    func decode(_ type: Int.Type) throws -> Int { try self.number(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try self.number(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try self.number(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try self.number(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try self.number(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try self.number(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try self.number(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try self.number(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try self.number(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try self.number(type) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
+}
+
+/// The members of an object.
+private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    /// The decoder of the object.
+    let object: StrictJSONDecoder
+    /// The values by their names, for an object with many members: each search would read all of them.
+    let values: [String: Int]?
+
+    /// From this many entries on, two for a member, `values` is made.
+    private static var indexedEntries: Int { 64 }
+
+    init(_ object: StrictJSONDecoder) {
+        self.object = object
+        let json = object.json
+        guard json.index(after: object.index) - object.index > Self.indexedEntries else {
+            self.values = nil
+            return
+        }
+        var values: [String: Int] = [:]
+        json.forEachMember(of: object.index) { name, value in
+            if values[name] == nil { values[name] = value }
+        }
+        self.values = values
+    }
+
+    var codingPath: [any CodingKey] { self.object.codingPath }
+
+    var allKeys: [Key] {
+        if let values { return values.keys.compactMap { Key(stringValue: $0) } }
+        var names: [String] = []
+        self.object.json.forEachMember(of: self.object.index) { name, _ in
+            if !names.contains(name) { names.append(name) }
+        }
+        return names.compactMap { Key(stringValue: $0) }
+    }
+
+    private func find(_ name: String) -> StrictJSONDecoder? {
+        let index: Int?
+        if let values { index = values[name] } else { index = self.object.json.member(name, of: self.object.index) }
+        return index.map { self.object.at($0) }
+    }
+
+    private func value(_ key: some CodingKey) throws -> StrictJSONDecoder {
+        guard let value = self.find(key.stringValue) else {
+            throw DecodingError.keyNotFound(
+                key, DecodingError.Context(codingPath: self.codingPath, debugDescription: "no \(key.stringValue)"))
+        }
+        return value
+    }
+
+    /// A member that is missing or null is nil.
+    private func optional(_ key: Key) -> StrictJSONDecoder? {
+        guard let value = self.find(key.stringValue), value.kind != .null else { return nil }
+        return value
+    }
+
+    func contains(_ key: Key) -> Bool { self.find(key.stringValue) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { try self.value(key).decodeNil() }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try self.value(key).bool() }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try self.value(key).text() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try self.value(key).double() }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { Float(try self.value(key).double()) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try self.value(key).number(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try self.value(key).number(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try self.value(key).number(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try self.value(key).number(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try self.value(key).number(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try self.value(key).number(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try self.value(key).number(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try self.value(key).number(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try self.value(key).number(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try self.value(key).number(type) }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try Value(from: self.value(key))
+    }
+
+    // Without these, an optional member would be searched three times.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try self.optional(key)?.bool() }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try self.optional(key)?.text() }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try self.optional(key)?.number(type) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try self.optional(key)?.number(type)
+    }
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try self.optional(key).map { try Value(from: $0) }
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try self.value(key).container(keyedBy: type)
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try self.value(key).unkeyedContainer()
+    }
+    func superDecoder() throws -> any Decoder { try self.value(JSONKey(stringValue: "super")) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try self.value(key) }
+}
+
+/// The elements of a list.
+private struct Elements: UnkeyedDecodingContainer {
+    /// The decoder of the list.
+    let list: StrictJSONDecoder
+    /// The index of the next element's entry.
+    private var next: Int
+    private let end: Int
+    private(set) var currentIndex = 0
+
+    init(_ list: StrictJSONDecoder) {
+        self.list = list
+        self.next = list.index + 1
+        self.end = list.json.index(after: list.index)
+    }
+
+    var codingPath: [any CodingKey] { self.list.codingPath }
+    /// Nobody asks for it.
+    var count: Int? { nil }
+    var isAtEnd: Bool { self.next >= self.end }
+
+    /// Reads the next element and moves on, unless `read` throws.
+    private mutating func element<Value>(_ read: (StrictJSONDecoder) throws -> Value) throws -> Value {
+        guard !self.isAtEnd else {
+            let path = self.codingPath + [JSONKey(intValue: self.currentIndex)]
+            throw DecodingError.valueNotFound(
+                Value.self, DecodingError.Context(codingPath: path, debugDescription: "the list has ended"))
+        }
+        let value = try read(self.list.at(self.next))
+        self.next = self.list.json.index(after: self.next)
+        self.currentIndex += 1
+        return value
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard self.isAtEnd || self.list.at(self.next).decodeNil() else { return false }
+        return try self.element { $0.decodeNil() }
+    }
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try self.element { try $0.bool() } }
+    mutating func decode(_ type: String.Type) throws -> String { try self.element { try $0.text() } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try self.element { try $0.double() } }
+    mutating func decode(_ type: Float.Type) throws -> Float { try self.element { Float(try $0.double()) } }
+    mutating func decode(_ type: Int.Type) throws -> Int { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try self.element { try $0.number(type) } }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try self.element { try $0.number(type) } }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try self.element { try Value(from: $0) }
+    }
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try self.element { try $0.container(keyedBy: type) }
+    }
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try self.element { try $0.unkeyedContainer() }
+    }
+    mutating func superDecoder() throws -> any Decoder { try self.element { $0 } }
+}

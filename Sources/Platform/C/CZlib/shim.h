@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <zlib.h>
+
+// deflateInit2 and inflateInit2 are macros, which Swift cannot call.
+
+/// Initializes a stream that compresses to raw deflate, without zlib's header and checksum.
+static inline int plaza_deflate_init(z_stream *stream, int level, int window_bits, int memory_level) {
+    return deflateInit2(stream, level, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY);
+}
+
+/// Initializes a stream that decompresses raw deflate with any window size.
+static inline int plaza_inflate_init(z_stream *stream) {
+    return inflateInit2(stream, -15);
+}

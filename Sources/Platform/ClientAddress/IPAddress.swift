@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An IPv4 or IPv6 address without a port.
+///
+/// An IPv4 address is kept as the IPv6 address that maps it (`::ffff:a.b.c.d`), so both forms of it are equal.
+package struct IPAddress: Hashable, Sendable {
+    /// The address's first and last eight bytes, in network order.
+    package let high: UInt64
+    package let low: UInt64
+
+    /// Takes the two halves of an IPv6 address.
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Takes an IPv4 address as a number in host order: 127.0.0.1 is 0x7F000001.
+    package init(ipv4: UInt32) { self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(ipv4)) }
+
+    /// Reads the 4 or 16 bytes of an address in network order.
+    ///
+    /// - Returns: nil for any other number of bytes.
+    package init?(bytes: Span<UInt8>) {
+        func number(_ range: Range<Int>) -> UInt64 {
+            var number: UInt64 = 0
+            for index in range { number = number << 8 | UInt64(bytes[index]) }
+            return number
+        }
+        switch bytes.count {
+        case 4: self.init(ipv4: UInt32(truncatingIfNeeded: number(0..<4)))
+        case 16: self.init(high: number(0..<8), low: number(8..<16))
+        default: return nil
+        }
+    }
+
+    /// Parses `a.b.c.d` or an IPv6 address in any of its forms, without brackets and without a zone.
+    ///
+    /// - Returns: nil when the text is no address.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count <= 45 else { return nil }
+        if !text.utf8.contains(UInt8(ascii: ":")) {
+            guard let number = Self.ipv4(text.utf8) else { return nil }
+            self.init(ipv4: number)
+            return
+        }
+        guard let groups = Self.groups(Array(text.utf8)) else { return nil }
+        func half(_ range: Range<Int>) -> UInt64 { range.reduce(0) { $0 << 16 | UInt64(groups[$1]) } }
+        self.init(high: half(0..<4), low: half(4..<8))
+    }
+
+    /// Whether it is an IPv4 address.
+    package var isIPv4: Bool { self.high == 0 && self.low >> 32 == 0xFFFF }
+
+    /// The address by which limits count: an IPv4 address itself, of an IPv6 address the network of 64 bits.
+    ///
+    /// Whoever has one IPv6 address mostly has its whole network of 64 bits, so single addresses would limit nobody.
+    package var limitKey: IPAddress { self.isIPv4 ? self : IPAddress(high: self.high, low: 0) }
+
+    private static func ipv4(_ text: some Collection<UInt8>) -> UInt32? {
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var number: UInt32 = 0
+        for part in parts {
+            // A leading zero is octal to some parsers, so it is no address here.
+            guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
+            var value: UInt32 = 0
+            for digit in part {
+                guard (0x30...0x39).contains(digit) else { return nil }
+                value = value * 10 + UInt32(digit - 0x30)
+            }
+            guard value < 256 else { return nil }
+            number = number << 8 | value
+        }
+        return number
+    }
+
+    /// The eight groups of an IPv6 address.
+    private static func groups(_ text: [UInt8]) -> [UInt16]? {
+        let colon = UInt8(ascii: ":")
+        guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon }) else {
+            guard let all = Self.list(text[...]), all.count == 8 else { return nil }
+            return all
+        }
+        guard let before = Self.list(text[..<gap]), let after = Self.list(text[(gap + 2)...], isLast: true),
+            before.count + after.count <= 7
+        else { return nil }
+        return before + [UInt16](repeating: 0, count: 8 - before.count - after.count) + after
+    }
+
+    /// The groups between single colons; the last may be an IPv4 address, which is two groups.
+    private static func list(_ text: ArraySlice<UInt8>, isLast: Bool = false) -> [UInt16]? {
+        if text.isEmpty { return [] }
+        var groups: [UInt16] = []
+        let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if index == parts.count - 1, part.contains(UInt8(ascii: ".")) {
+                guard isLast || parts.count == 7, let number = Self.ipv4(part) else { return nil }
+                groups.append(UInt16(truncatingIfNeeded: number >> 16))
+                groups.append(UInt16(truncatingIfNeeded: number))
+                continue
+            }
+            guard (1...4).contains(part.count), let text = String(validating: part, as: UTF8.self),
+                !text.hasPrefix("+"), !text.hasPrefix("-"), let group = UInt16(text, radix: 16)
+            else { return nil }
+            groups.append(group)
+        }
+        return groups
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// `a.b.c.d`, or eight groups of an IPv6 address.
+    package var description: String {
+        if self.isIPv4 {
+            return [24, 16, 8, 0].map { "\(self.low >> UInt64($0) & 0xFF)" }.joined(separator: ".")
+        }
+        let groups = [self.high, self.low].flatMap { half in
+            [48, 32, 16, 0].map { String(half >> UInt64($0) & 0xFFFF, radix: 16) }
+        }
+        return groups.joined(separator: ":")
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The peers that may tell the address of the client whom they pass on.
+///
+/// Any client can write a header, so only what a trusted peer wrote counts.
+package struct TrustedProxies: Hashable, Sendable {
+    private let blocks: [AddressBlock]
+
+    /// Takes the blocks of the proxies; without any, nobody is trusted.
+    package init(_ blocks: [AddressBlock] = []) { self.blocks = blocks }
+
+    /// Whether a peer is one of the proxies.
+    package func contains(_ address: IPAddress) -> Bool { self.blocks.contains { $0.contains(address) } }
+
+    /// The largest number of entries of `X-Forwarded-For` that are looked at, from the last one on.
+    package static let maxHops = 16
+
+    /// Finds the client's address: the last entry of `X-Forwarded-For` that no trusted proxy wrote about another one.
+    ///
+    /// Each proxy appends the address of its own peer. So the entries are read from the end: one that is a trusted
+    /// proxy's own address points to the entry before it, and the first other one is the client. An entry that is no
+    /// address ends the search, because whatever precedes it was not written by a proxy that is trusted.
+    ///
+    /// - Parameters:
+    ///   - peer: The address of the TCP connection.
+    ///   - forwardedFor: The header's value; several headers are joined by commas.
+    /// - Returns: `peer` when it is not trusted or the header says nothing.
+    package func client(peer: IPAddress, forwardedFor: String?) -> IPAddress {
+        guard let forwardedFor, self.contains(peer) else { return peer }
+        var client = peer
+        let text = forwardedFor.utf8
+        var end = text.endIndex
+        for _ in 0..<Self.maxHops {
+            let comma = text[..<end].lastIndex(of: UInt8(ascii: ","))
+            let start = comma.map { text.index(after: $0) } ?? text.startIndex
+            guard let address = Self.address(text[start..<end]) else { return client }
+            client = address
+            guard self.contains(address), let comma else { return client }
+            end = comma
+        }
+        return client
+    }
+
+    /// Parses one entry: an address, also with a port, an IPv6 one then in brackets.
+    private static func address(_ entry: Substring.UTF8View) -> IPAddress? {
+        // The longest entry is an IPv6 address in brackets with its port, and some blanks.
+        guard entry.count <= 64 else { return nil }
+        let text = String(Substring(entry)).trimmingBlanks
+        if text.utf8.first == UInt8(ascii: "[") {
+            guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            return IPAddress(text[text.utf8.index(after: text.startIndex)..<end])
+        }
+        if text.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1 {
+            return IPAddress(text.prefix { $0 != ":" })
+        }
+        return IPAddress(text)
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: Substring {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        var text = self.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+internal import Synchronization
+
+/// When a loop's last turn was, for a health check on another thread.
+package final class TurnClock: Sendable {
+    private let milliseconds = Atomic<Int64>(MonotonicClock.milliseconds)
+
+    package init() {}
+
+    /// When the last turn was; before the first turn, when the clock was made.
+    package var lastTurnAt: MonotonicTime { MonotonicTime(milliseconds: self.milliseconds.load(ordering: .relaxed)) }
+
+    /// Records a turn; called on the loop's thread.
+    package func turned() { self.milliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed) }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CUV
+package import ClientAddress
+
+/// Receives the events of a stream, always on the loop's thread.
+package protocol TCPStreamDelegate: AnyObject {
+    /// The connection that `connect` began is established.
+    func streamConnected(_ stream: TCPStream)
+    /// Bytes were received. They are in the loop's read buffer and valid during this call only. The delegate may
+    /// change them.
+    func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>)
+    /// The system has accepted all pending bytes.
+    func streamDrained(_ stream: TCPStream)
+    /// The stream has ended, because of the peer, an error, `abort()` or the end of the loop. Called once, at the end
+    /// of a loop turn, and never after `close()`.
+    func streamEnded(_ stream: TCPStream, _ error: LoopError)
+}
+
+extension TCPStreamDelegate {
+    /// Does nothing: the default for delegates of accepted streams.
+    package func streamConnected(_ stream: TCPStream) {}
+    /// Does nothing: the default for delegates that do not need the event.
+    package func streamDrained(_ stream: TCPStream) {}
+}
+
+/// One TCP connection on a loop.
+///
+/// A write is passed to the system at once. Bytes that the system does not accept are kept in a bounded queue. The
+/// stream retains itself and its delegate until it is closed or has ended.
+package final class TCPStream: LoopHandle {
+    // The properties that a write uses come first, so that they share a cache line: with thousands of streams, a stream
+    // is usually not cached.
+    /// The socket's descriptor while the stream accepts writes, otherwise -1.
+    private var writableDescriptor: Int32 = -1
+    private(set) var isConnected = false
+    /// Whether `finish()` was called.
+    private var isFinishing = false
+    /// The queued bytes; nil while the peer keeps up, so that an idle stream has no queue.
+    private var pending: PendingWrites?
+    /// The maximum of `pendingBytes`; a write that would exceed it fails with `overflow`.
+    package var pendingLimitBytes: Int = 1_048_576
+    /// Receives the stream's events.
+    package var delegate: (any TCPStreamDelegate)?
+    /// Why the stream has ended; nil while it is open, and after `close()`.
+    private var endReason: LoopError?
+
+    /// Creates a stream that is not connected yet.
+    init(loop: EventLoop) throws(LoopError) {
+        try unsafe super.init(loop: loop, size: MemoryLayout<uv_tcp_t>.size)
+        try LoopError.check(unsafe uv_tcp_init(loop.raw, self.tcp))
+        self.retainByHandle()
+    }
+
+    /// The number of bytes that the system has not yet accepted.
+    package var pendingBytes: Int { self.pending?.byteCount ?? 0 }
+
+    /// Sends `bytes`, and queues the bytes that the system does not accept.
+    ///
+    /// - Returns: Whether the system has accepted all bytes.
+    /// - Throws: `LoopError.overflow` if no byte was accepted, `.closed`, or the error with which the system ended the
+    ///   connection. The delegate also receives that error.
+    @discardableResult package func write(_ bytes: SharedBytes) throws(LoopError) -> Bool {
+        if self.writableDescriptor < 0 { throw .closed }
+        if let pending = self.pending {
+            try self.checkLimit(pending.byteCount + bytes.count)
+            pending.append(bytes, sentCount: 0)
+            return false
+        }
+        let status = DirectSend.send(self.writableDescriptor, bytes)
+        if status == bytes.count { return true }
+        let written = try self.acceptedBytes(status)
+        // If a part was sent, the rest is queued even over the limit, or the peer would receive half a frame.
+        if written == 0 { try self.checkLimit(bytes.count) }
+        let pending = PendingWrites()
+        self.pending = pending
+        pending.append(bytes, sentCount: written)
+        self.sendPending(pending)
+        return false
+    }
+
+    /// Sends several pieces with one system call, and queues the bytes that the system does not accept.
+    ///
+    /// - Returns: Whether the system has accepted all bytes.
+    /// - Throws: The errors of `write(_:)`; after an overflow no piece was accepted.
+    @discardableResult package func write(contentsOf pieces: [SharedBytes]) throws(LoopError) -> Bool {
+        if pieces.count == 1 { return try self.write(pieces[0]) }
+        if self.writableDescriptor < 0 { throw .closed }
+        let total = pieces.reduce(0) { $0 + $1.count }
+        if let pending = self.pending {
+            try self.checkLimit(pending.byteCount + total)
+            for piece in pieces { pending.append(piece, sentCount: 0) }
+            return false
+        }
+        if total == 0 { return true }
+        let status = DirectSend.send(self.writableDescriptor, pieces)
+        if status == total { return true }
+        var written = try self.acceptedBytes(status)
+        if written == 0 { try self.checkLimit(total) }
+        let pending = PendingWrites()
+        self.pending = pending
+        for piece in pieces {
+            if written < piece.count { pending.append(piece, sentCount: written) }
+            written = max(0, written - piece.count)
+        }
+        self.sendPending(pending)
+        return false
+    }
+
+    /// Drops the queued pieces that are not being sent yet.
+    ///
+    /// A piece that was sent in part is kept, so that the peer receives only whole pieces.
+    ///
+    /// - Returns: The number of dropped bytes.
+    @discardableResult package func dropUnsent() -> Int { self.pending?.dropUnsent() ?? 0 }
+
+    /// Starts or resumes reading from the peer.
+    package func startReading() {
+        if self.isClosed || !self.isConnected { return }
+        let status = unsafe uv_read_start(self.stream, provideReadBuffer, bytesReceived)
+        if status < 0 && status != UV_EALREADY.rawValue { self.end(LoopError(status: status)) }
+    }
+
+    /// Pauses reading until `startReading()`; received bytes stay in the system's buffers.
+    package func pauseReading() {
+        if !self.isClosed { unsafe uv_read_stop(self.stream) }
+    }
+
+    /// Accepts no more writes, sends the pending bytes and then the end of the stream.
+    ///
+    /// Reading continues until the peer closes its side too, because closing at once could reset the connection and
+    /// lose bytes in flight. The owner must close the stream when the peer takes too long.
+    package func finish() {
+        if self.isClosed || self.isFinishing { return }
+        self.isFinishing = true
+        self.writableDescriptor = -1
+        if self.pending == nil { self.shutDownWriting() }
+    }
+
+    /// Ends the connection now; pending bytes are lost.
+    ///
+    /// The delegate receives no further event.
+    package func close() {
+        self.delegate = nil
+        self.writableDescriptor = -1
+        self.closeHandle()
+    }
+
+    /// Ends the connection now, as `close()` does, but the delegate receives `LoopError.closed` at the end of
+    /// this loop turn.
+    package func abort() { self.end(.closed) }
+
+    /// The peer's address as a number; nil when the stream is not connected.
+    package var peerAddress: IPAddress? {
+        if self.isClosed || !self.isConnected { return nil }
+        let tcp = unsafe self.tcp
+        let address = try? unsafe SocketAddress { name, length in unsafe uv_tcp_getpeername(tcp, name, length) }
+        return address?.ip
+    }
+
+    /// Sets the size of the system's send buffer, which fills up when the peer does not read.
+    ///
+    /// The kernel doubles the number and limits it.
+    package func setSendBufferSize(_ bytes: Int32) {
+        var value = bytes
+        if !self.isClosed { unsafe uv_send_buffer_size(self.handle, &value) }
+    }
+
+    /// Ends the stream with an error, which the delegate receives once libuv has closed the handle.
+    func end(_ error: LoopError) {
+        if self.isClosed { return }
+        self.endReason = error
+        self.writableDescriptor = -1
+        self.closeHandle()
+    }
+
+    /// Makes the stream writable once its connection is established.
+    ///
+    /// Disables Nagle's algorithm, so that small writes are sent at once.
+    func markConnected() {
+        self.isConnected = true
+        unsafe uv_tcp_nodelay(self.tcp, 1)
+        unsafe uv_fileno(self.handle, &self.writableDescriptor)
+    }
+
+    override func loopWillEnd() { self.end(.loopEnding) }
+
+    override func didClose() {
+        self.pending = nil
+        let delegate = self.delegate
+        self.delegate = nil
+        if let endReason { delegate?.streamEnded(self, endReason) }
+    }
+
+    var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe self.memory.assumingMemoryBound(to: uv_tcp_t.self) }
+    var stream: UnsafeMutablePointer<uv_stream_t> { unsafe self.memory.assumingMemoryBound(to: uv_stream_t.self) }
+
+    /// Throws `overflow` when the queue would then hold more than its limit of bytes or pieces.
+    private func checkLimit(_ bytes: Int) throws(LoopError) {
+        if bytes > self.pendingLimitBytes { throw .overflow(limit: self.pendingLimitBytes) }
+        if let pending = self.pending, pending.isFull { throw .overflow(limit: self.pendingLimitBytes) }
+    }
+
+    /// Translates the result of a direct send.
+    ///
+    /// libuv's error codes are the negated system error numbers, as are those of `DirectSend`.
+    ///
+    /// - Returns: The number of accepted bytes.
+    /// - Throws: The error, with which the stream ends.
+    private func acceptedBytes(_ status: Int) throws(LoopError) -> Int {
+        if status >= 0 { return status }
+        if status == Int(UV_EAGAIN.rawValue) { return 0 }
+        let error = LoopError(status: Int32(status))
+        self.end(error)
+        throw error
+    }
+
+    /// Begins to send the queued pieces.
+    private func sendPending(_ pending: PendingWrites) {
+        let status = unsafe pending.send(on: self.stream, piecesSent)
+        if status < 0 { self.end(LoopError(status: status)) }
+    }
+
+    fileprivate func sendFinished(status: Int32) {
+        guard let pending = self.pending, !self.isClosed else { return }
+        if status < 0 { return self.end(LoopError(status: status)) }
+        if !pending.removeSent() { return self.sendPending(pending) }
+        self.pending = nil
+        if self.isFinishing { self.shutDownWriting() } else { self.delegate?.streamDrained(self) }
+    }
+
+    fileprivate func received(_ count: Int) {
+        if count < 0 { return self.end(LoopError(status: Int32(count))) }
+        if count == 0 { return }
+        var bytes = unsafe self.loop.readBuffer.extracting(0..<count).mutableSpan
+        self.delegate?.stream(self, received: &bytes)
+    }
+
+    /// Sends the end of the stream.
+    private func shutDownWriting() {
+        let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
+        let status = unsafe uv_shutdown(request, self.stream, shutDownFinished)
+        if status < 0 {
+            unsafe request.deallocate()
+            self.end(LoopError(status: status))
+        }
+    }
+}
+
+extension uv_buf_t {
+    init(_ bytes: SharedBytes, from: Int) {
+        let base = unsafe UnsafeMutableRawPointer(bytes.baseAddress)?.advanced(by: from)
+        unsafe self.init(base: base?.assumingMemoryBound(to: CChar.self), len: bytes.count - from)
+    }
+}
+
+/// Called on the loop's thread, right before each read.
+///
+/// The handle retains its stream, which retains its loop.
+private func provideReadBuffer(
+    _ handle: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
+) {
+    guard let data = unsafe handle?.pointee.data, let buffer = unsafe buffer else { return }
+    let memory = unsafe Unmanaged<TCPStream>.fromOpaque(data).takeUnretainedValue().loop.readBuffer
+    let base = unsafe UnsafeMutableRawPointer(memory.baseAddress)?.assumingMemoryBound(to: CChar.self)
+    unsafe buffer.pointee = unsafe uv_buf_t(base: base, len: memory.count)
+}
+
+/// Called on the loop's thread, after each read, or when the stream has ended.
+private func bytesReceived(_ stream: UnsafeMutablePointer<uv_stream_t>?, _ count: Int, _: UnsafePointer<uv_buf_t>?) {
+    guard let data = unsafe stream?.pointee.data else { return }
+    unsafe Unmanaged<TCPStream>.fromOpaque(data).takeUnretainedValue().received(count)
+}
+
+/// Called on the loop's thread, when the system has accepted all bytes of a request, or the stream was closed.
+///
+/// A closed stream is still alive at this time, because libuv cancels requests before it closes the handle.
+private func piecesSent(_ request: UnsafeMutablePointer<uv_write_t>?, _ status: Int32) {
+    guard let data = unsafe request?.pointee.handle.pointee.data else { return }
+    unsafe Unmanaged<TCPStream>.fromOpaque(data).takeUnretainedValue().sendFinished(status: status)
+}
+
+/// Called on the loop's thread, when the end of the stream was sent or could not be sent.
+private func shutDownFinished(_ request: UnsafeMutablePointer<uv_shutdown_t>?, _: Int32) {
+    unsafe request?.deallocate()
+}

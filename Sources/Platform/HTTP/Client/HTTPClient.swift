@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+
+/// A POST request to another server, with a JSON body.
+package struct HTTPPost: Sendable {
+    /// The address, beginning with `http://` or `https://`.
+    package var url: String
+    /// The headers in addition to `Content-Type: application/json`.
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+    /// The timeout of the whole request, from connecting to the last byte of the response.
+    package var timeout: Duration
+
+    package init(url: String, headers: [(name: String, value: String)], body: [UInt8], timeout: Duration) {
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeout = timeout
+    }
+}
+
+/// The outcome of a request.
+package enum HTTPResult: Equatable, Sendable {
+    /// The server responded, with a body of at most `HTTPClient.answerBytes`.
+    case answered(status: Int, body: [UInt8])
+    /// There is no response.
+    case failed(HTTPClientError)
+}
+
+/// Why there is no response.
+package enum HTTPClientError: Error, Equatable, Sendable {
+    /// The response was not complete within the timeout.
+    case timedOut
+    /// The connection failed or broke, with curl's error text.
+    case unreachable(String)
+    /// The response's body is larger than `HTTPClient.answerBytes`.
+    case tooLarge
+    /// The client already has its maximum number of open requests.
+    case full
+    /// The client has stopped.
+    case stopped
+}
+
+/// Sends many POST requests at the same time to other servers, on a single thread that runs libcurl.
+///
+/// Connections are reused. Certificates are checked, redirects are not followed, and proxy settings of the environment
+/// are ignored.
+package final class HTTPClient: Sendable {
+    /// The maximum size of a response's body in bytes.
+    package static let answerBytes = 64 << 10
+
+    /// A request that has not been passed to libcurl yet.
+    struct Pending: Sendable {
+        var post: HTTPPost
+        var complete: @Sendable (HTTPResult) -> Void
+    }
+
+    private struct State {
+        var waiting: [Pending] = []
+        /// The number of requests that have no result yet.
+        var openCount = 0
+        var isStopped = false
+    }
+
+    private let maxOpen: Int
+    private let state = Locked(State())
+    private let multi: MultiHandle
+
+    /// Creates a client; it sends requests only while `run` is running.
+    ///
+    /// - Parameter limit: the maximum number of open requests; further requests fail with `full`.
+    package init(limit: Int) {
+        self.maxOpen = limit
+        self.multi = MultiHandle()
+    }
+
+    /// The number of open requests.
+    package var openCount: Int { self.state.withLock { $0.openCount } }
+
+    /// Sends a request.
+    ///
+    /// May be called from any thread; never blocks.
+    ///
+    /// - Parameters:
+    ///   - post: the request.
+    ///   - complete: called once with the result. It is called on the client's thread, or on the calling thread when
+    ///     the request is rejected at once.
+    package func send(_ post: HTTPPost, complete: @escaping @Sendable (HTTPResult) -> Void) {
+        let rejection: HTTPClientError? = self.state.withLock { state in
+            if state.isStopped { return .stopped }
+            guard state.openCount < self.maxOpen else { return .full }
+            state.openCount += 1
+            state.waiting.append(Pending(post: post, complete: complete))
+            return nil
+        }
+        if let rejection { complete(.failed(rejection)) } else { self.multi.wakeUp() }
+    }
+
+    /// Performs requests on the calling thread until `stop`; requests that are open then fail with `stopped`.
+    package func run() {
+        while true {
+            let (waiting, isStopped) = self.state.withLock { state in
+                defer { state.waiting.removeAll() }
+                return (state.waiting, state.isStopped)
+            }
+            if isStopped {
+                for pending in waiting { self.finish(pending.complete, .failed(.stopped)) }
+                for complete in self.multi.cancelAll() { self.finish(complete, .failed(.stopped)) }
+                return
+            }
+            for pending in waiting {
+                if let error = self.multi.begin(pending) { self.finish(pending.complete, .failed(error)) }
+            }
+            for (complete, result) in self.multi.performTransfers() { self.finish(complete, result) }
+            self.multi.wait(milliseconds: 1000)
+        }
+    }
+
+    /// Makes `run` return.
+    ///
+    /// May be called from any thread.
+    package func stop() {
+        self.state.withLock { $0.isStopped = true }
+        self.multi.wakeUp()
+    }
+
+    private func finish(_ complete: @Sendable (HTTPResult) -> Void, _ result: HTTPResult) {
+        self.state.withLock { $0.openCount -= 1 }
+        complete(result)
+    }
+}

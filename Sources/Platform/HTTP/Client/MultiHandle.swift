@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CCurl
+internal import MachineKit
+
+/// libcurl's "multi" handle, which performs many transfers on one thread.
+///
+/// `@unchecked Sendable`: only the thread in `HTTPClient.run` calls the methods, except `wakeUp`, which libcurl allows
+/// on any thread.
+@safe final class MultiHandle: @unchecked Sendable {
+    /// Initializes libcurl once for the process, before the first handle is created.
+    private static let isInitialized: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+
+    private let pointer: OpaquePointer
+    /// The requests in progress, by the address of libcurl's handle.
+    private var transfers: [UInt: Transfer] = [:]
+
+    init() {
+        precondition(Self.isInitialized, "libcurl cannot be initialized")
+        guard let pointer = unsafe curl_multi_init() else { preconditionFailure("libcurl has no memory") }
+        unsafe self.pointer = OpaquePointer(pointer)
+    }
+
+    deinit {
+        _ = self.cancelAll()
+        unsafe curl_multi_cleanup(UnsafeMutableRawPointer(self.pointer))
+    }
+
+    private var handle: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(self.pointer) }
+
+    /// Makes `wait` return.
+    ///
+    /// May be called from any thread.
+    func wakeUp() { _ = unsafe curl_multi_wakeup(self.handle) }
+
+    /// Waits for network events, for the timeout of a transfer, or for `wakeUp`.
+    func wait(milliseconds: Int32) { _ = unsafe curl_multi_poll(self.handle, nil, 0, milliseconds, nil) }
+
+    /// Begins a transfer.
+    ///
+    /// - Returns: why the transfer cannot begin; nil when it has begun.
+    func begin(_ pending: HTTPClient.Pending) -> HTTPClientError? {
+        guard let transfer = Transfer(pending) else { return .unreachable("libcurl cannot prepare the request") }
+        guard unsafe curl_multi_add_handle(self.handle, transfer.handle) == CURLM_OK else {
+            return .unreachable("libcurl cannot begin the request")
+        }
+        self.transfers[transfer.id] = transfer
+        return nil
+    }
+
+    /// Sends and receives as much as is possible without blocking.
+    ///
+    /// - Returns: the completion handler and the result of each transfer that has ended.
+    func performTransfers() -> [(@Sendable (HTTPResult) -> Void, HTTPResult)] {
+        var running: Int32 = 0
+        _ = unsafe curl_multi_perform(self.handle, &running)
+        var ended: [(@Sendable (HTTPResult) -> Void, HTTPResult)] = []
+        var left: Int32 = 0
+        while let message = unsafe curl_multi_info_read(self.handle, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else {
+                continue
+            }
+            let code = unsafe plaza_curl_result(message)
+            let id = UInt(bitPattern: easy)
+            _ = unsafe curl_multi_remove_handle(self.handle, easy)
+            if let transfer = self.transfers.removeValue(forKey: id) {
+                ended.append((transfer.complete, transfer.result(code)))
+            }
+        }
+        return ended
+    }
+
+    /// Cancels all transfers.
+    ///
+    /// - Returns: the completion handlers of the cancelled transfers.
+    func cancelAll() -> [@Sendable (HTTPResult) -> Void] {
+        let open = self.transfers.values
+        for transfer in open { _ = unsafe curl_multi_remove_handle(self.handle, transfer.handle) }
+        self.transfers.removeAll()
+        return open.map(\.complete)
+    }
+}
+
+/// One request in progress.
+///
+/// libcurl keeps the addresses of this object and of its headers until the transfer is removed from the `MultiHandle`.
+/// The `MultiHandle` retains this object until then.
+@safe private final class Transfer {
+    let complete: @Sendable (HTTPResult) -> Void
+    private let easy: OpaquePointer
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    fileprivate var body: [UInt8] = []
+    fileprivate var isTooLarge = false
+
+    init?(_ pending: HTTPClient.Pending) {
+        guard let easy = unsafe curl_easy_init() else { return nil }
+        unsafe self.easy = OpaquePointer(easy)
+        self.complete = pending.complete
+        let post = pending.post
+        // The empty `Expect` disables `100-continue`. Otherwise curl would delay a large body until the server allows
+        // it.
+        let lines = ["Content-Type: application/json", "Expect:"] + post.headers.map { "\($0.name): \($0.value)" }
+        for line in lines { unsafe self.headers = curl_slist_append(self.headers, line) }
+        var isConfigured = unsafe plaza_curl_set_text(easy, CURLOPT_URL, post.url) == CURLE_OK
+        func set(_ option: CURLoption, _ value: Int) {
+            if unsafe plaza_curl_set_long(easy, option, value) != CURLE_OK { isConfigured = false }
+        }
+        func set(_ option: CURLoption, _ value: String) {
+            if unsafe plaza_curl_set_text(easy, option, value) != CURLE_OK { isConfigured = false }
+        }
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_PROXY, "")
+        set(CURLOPT_USERAGENT, "LivePlaza")
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_TIMEOUT_MS, Int(max(1, Milliseconds(post.timeout).count)))
+        set(CURLOPT_POST, 1)
+        set(CURLOPT_POSTFIELDSIZE, post.body.count)
+        unsafe post.body.withUnsafeBytes { bytes in
+            // curl copies the body; its length is the size that was set before.
+            let text = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            if unsafe plaza_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, text) != CURLE_OK { isConfigured = false }
+        }
+        if unsafe plaza_curl_set_headers(easy, self.headers) != CURLE_OK { isConfigured = false }
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        if unsafe plaza_curl_set_writer(easy, receiveBody, context) != CURLE_OK { isConfigured = false }
+        if !isConfigured { return nil }
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(self.handle)
+        unsafe curl_slist_free_all(self.headers)
+    }
+
+    var handle: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(self.easy) }
+    var id: UInt { unsafe UInt(bitPattern: self.handle) }
+
+    /// The outcome of a transfer that ended with `code`.
+    func result(_ code: CURLcode) -> HTTPResult {
+        if code == CURLE_OK { return .answered(status: unsafe plaza_curl_status(self.handle), body: self.body) }
+        if self.isTooLarge { return .failed(.tooLarge) }
+        if code == CURLE_OPERATION_TIMEDOUT { return .failed(.timedOut) }
+        return .failed(.unreachable(unsafe String(cString: curl_easy_strerror(code))))
+    }
+}
+
+/// Receives a part of a response's body.
+///
+/// It runs inside `curl_multi_perform`, on the thread of `HTTPClient.run`. The transfer lives until it is removed. A
+/// result below `size * count` makes libcurl end the transfer.
+private func receiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+    let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    guard transfer.body.count + size * count <= HTTPClient.answerBytes else {
+        transfer.isTooLarge = true
+        return 0
+    }
+    unsafe transfer.body.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
+    return size * count
+}

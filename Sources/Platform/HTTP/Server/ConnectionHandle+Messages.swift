@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CMicrohttpd
+
+extension ConnectionHandle {
+    /// Reads the request line and the headers.
+    ///
+    /// May only be called in the daemon's handler.
+    ///
+    /// - Returns: the request, still without a body, and the failure if the request must be rejected.
+    func readRequest(
+        method: String, path: String, query: [UInt8], limits: HTTPLimits
+    ) -> (HTTPRequest, HTTPFailure?) {
+        let method = HTTPMethod(rawValue: method)
+        let headers = self.readHeaders(limit: limits.fields)
+        var byName: [String: String] = [:]
+        for (name, value) in headers.pairs {
+            byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
+        }
+        let encodedItems = query.split(separator: UInt8(ascii: "&"))
+        let isQueryTooLong = encodedItems.count > limits.queryItems
+        var items: [HTTPQueryItem] = []
+        for encodedItem in isQueryTooLong ? [] : encodedItems {
+            guard let item = HTTPQueryItem(encoded: encodedItem) else { return (HTTPRequest.unreadable, .badRequest) }
+            items.append(item)
+        }
+        guard let request = HTTPRequest(method: method, path: path, query: items, headers: byName) else {
+            return (HTTPRequest.unreadable, .badRequest)
+        }
+        if headers.isTruncated || isQueryTooLong { return (request, .headersTooLarge) }
+        if let text = byName["content-length"] {
+            guard let length = UInt64(text) else { return (request, .badRequest) }
+            if length > UInt64(limits.bodyBytes) { return (request, .payloadTooLarge) }
+        }
+        return (request, nil)
+    }
+
+    /// Queues a response at the daemon.
+    ///
+    /// May only be called in the daemon's handler.
+    func queue(_ answer: HTTPResponse) -> MHD_Result {
+        let status = (200...599).contains(answer.status) ? UInt32(answer.status) : 500
+        let response = unsafe answer.body.withUnsafeBytes { body in
+            // The daemon copies the bytes and never changes them; its parameter only lacks `const`.
+            unsafe MHD_create_response_from_buffer(
+                body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
+        }
+        guard let response = unsafe response else { return .NO }
+        defer { unsafe MHD_destroy_response(response) }
+        let hasContentType = answer.headers.contains { $0.name.lowercased() == "content-type" }
+        if !answer.body.isEmpty, !hasContentType {
+            _ = unsafe MHD_add_response_header(response, "Content-Type", "application/json")
+        }
+        for header in answer.headers {
+            // The daemon rejects a header with a line break. Such a header is left out, as `HTTPHeader` says.
+            _ = unsafe MHD_add_response_header(response, header.name, header.value)
+        }
+        return unsafe MHD_queue_response(self.pointer, status, response)
+    }
+
+    /// Reads the headers, up to `limit`.
+    private func readHeaders(limit: Int) -> HeaderCollector {
+        let collector = HeaderCollector(limit: limit)
+        _ = unsafe MHD_get_connection_values_n(
+            self.pointer, .HEADER_KIND, collectHeader, Unmanaged.passUnretained(collector).toOpaque())
+        return collector
+    }
+}
+
+extension HTTPRequest {
+    /// An empty request, which stands for a request that is rejected because it cannot be read.
+    fileprivate static var unreadable: HTTPRequest { HTTPRequest() }
+
+    private init() {
+        self.method = HTTPMethod(rawValue: "")
+        self.path = ""
+        self.segments = []
+        self.query = []
+        self.headers = [:]
+        self.body = []
+    }
+}
+
+/// Collects headers, up to a limit.
+private final class HeaderCollector {
+    let limit: Int
+    var pairs: [(name: String, value: String)] = []
+    /// Whether there were more headers than the limit.
+    var isTruncated = false
+
+    init(limit: Int) { self.limit = limit }
+}
+
+/// Adds one header to the collector.
+///
+/// It runs inside `MHD_get_connection_values_n`. The caller of that function retains the collector.
+private func collectHeader(
+    _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,
+    _ value: UnsafePointer<CChar>?, _ valueSize: Int
+) -> MHD_Result {
+    guard let context = unsafe context else { return .NO }
+    let collector = unsafe Unmanaged<HeaderCollector>.fromOpaque(context).takeUnretainedValue()
+    guard collector.pairs.count < collector.limit else {
+        collector.isTruncated = true
+        return .NO
+    }
+    let nameBytes = unsafe UnsafeRawBufferPointer(start: name, count: unsafe name == nil ? 0 : nameSize)
+    let valueBytes = unsafe UnsafeRawBufferPointer(start: value, count: unsafe value == nil ? 0 : valueSize)
+    collector.pairs.append(
+        unsafe (String(decoding: nameBytes, as: UTF8.self), String(decoding: valueBytes, as: UTF8.self)))
+    return .YES
+}

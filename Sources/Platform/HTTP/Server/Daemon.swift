@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CMicrohttpd
+internal import ClientAddress
+internal import Glibc
+
+/// libmicrohttpd's daemon, which serves all connections on a single thread.
+///
+/// `@unchecked Sendable`: only `WebServer` uses the daemon, and starts and stops it once.
+@safe struct Daemon: @unchecked Sendable {
+    private let pointer: OpaquePointer
+    private let core: Unmanaged<ServerCore>
+
+    /// Starts the daemon's thread.
+    ///
+    /// The socket must be bound and listening. The caller keeps the socket and closes it after `stop`.
+    init(core: ServerCore, socket: Int32) throws(HTTPServerError) {
+        let context = unsafe Unmanaged.passRetained(core)
+        let limits = core.limits
+        let completed: MHD_RequestCompletedCallback = unsafe requestEnded
+        let began: RequestBegan = unsafe requestBegan
+        let notified: MHD_NotifyConnectionCallback = unsafe connectionChanged
+        let unescape: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int =
+            unsafe leaveEscaped
+        var options = unsafe [
+            MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(socket), ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_LIMIT, value: limits.connections, ptr_value: nil),
+            MHD_OptionItem(
+                option: .CONNECTION_TIMEOUT, value: Int(limits.idleTimeout.components.seconds), ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionBytes, ptr_value: nil),
+            MHD_OptionItem(
+                option: .NOTIFY_COMPLETED, value: unsafeBitCast(completed, to: Int.self), ptr_value: context.toOpaque()),
+            MHD_OptionItem(
+                option: .NOTIFY_CONNECTION, value: unsafeBitCast(notified, to: Int.self),
+                ptr_value: context.toOpaque()),
+            MHD_OptionItem(option: .URI_LOG_CALLBACK, value: unsafeBitCast(began, to: Int.self), ptr_value: nil),
+            MHD_OptionItem(option: .UNESCAPE_CALLBACK, value: unsafeBitCast(unescape, to: Int.self), ptr_value: nil),
+            MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
+        ]
+        let flags =
+            MHD_USE_INTERNAL_POLLING_THREAD.rawValue | MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        let array = Int32(bitPattern: MHD_OPTION.ARRAY.rawValue)
+        let end = Int32(bitPattern: MHD_OPTION.END.rawValue)
+        let pointer: OpaquePointer? = unsafe options.withUnsafeMutableBufferPointer { items in
+            guard let items = items.baseAddress else { return nil }
+            return unsafe withVaList([array, items, end]) { list in
+                unsafe MHD_start_daemon_va(
+                    flags, 0, mayConnect, context.toOpaque(), handleRequest, context.toOpaque(), list)
+            }
+        }
+        guard let pointer = unsafe pointer else {
+            unsafe context.release()
+            throw .system(detail: "the daemon did not start (errno \(errno))")
+        }
+        unsafe self.pointer = pointer
+        unsafe self.core = context
+    }
+
+    /// Accepts no more connections.
+    func quiesce() { _ = unsafe MHD_quiesce_daemon(self.pointer) }
+
+    /// Ends the thread and all connections.
+    ///
+    /// No connection may be suspended when this method is called.
+    func stop() {
+        unsafe MHD_stop_daemon(self.pointer)
+        unsafe self.core.release()
+    }
+}
+
+/// The function that the daemon calls with a request's path and query.
+private typealias RequestBegan =
+    @convention(c) (
+        UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?
+    ) -> UnsafeMutableRawPointer?
+
+/// Called when the first line of a request was read: cuts off the query and keeps it in a `RequestLine`.
+///
+/// It runs on the daemon's thread, before the daemon splits the query into items. Each item would take 72 bytes of the
+/// connection's memory. When that memory is exhausted, libmicrohttpd 0.9.75 rejects the request but never responds, and
+/// the client waits in vain. Therefore the daemon must not see the query. The text lies in the daemon's buffer, which
+/// may be changed during this call. The daemon keeps the returned `RequestLine` until `requestEnded`.
+private func requestBegan(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    var query: [UInt8] = []
+    if let target = unsafe target, let questionMark = unsafe strchr(target, Int32(UInt8(ascii: "?"))) {
+        let text = unsafe questionMark + 1
+        query = unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+        unsafe text.pointee = 0
+    }
+    return unsafe Unmanaged.passRetained(RequestLine(query: query)).toOpaque()
+}
+
+/// Called before a connection is accepted; `NO` closes it.
+///
+/// It runs on the daemon's thread; `context` lives until the daemon has stopped.
+private func mayConnect(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ size: socklen_t
+) -> MHD_Result {
+    guard let context = unsafe context else { return .NO }
+    let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    return core.accepts(unsafe IPAddress(socket: address)) ? .YES : .NO
+}
+
+/// Called when a connection was accepted, and when it has ended, before its descriptor is closed.
+///
+/// It runs on the daemon's thread, or on the one that stops it; `context` lives until the daemon has stopped.
+private func connectionChanged(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
+) {
+    guard let context = unsafe context, let connection = unsafe connection else { return }
+    let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    let handle = unsafe ConnectionHandle(pointer: connection)
+    switch change {
+    case .CONNECTION_NOTIFY_STARTED: core.opened(handle.id, from: handle.peer, descriptor: handle.descriptor)
+    default: core.closed(handle.id)
+    }
+}
+
+/// Leaves a path or query item percent-encoded, because this server decodes paths itself, after splitting them at their
+/// slashes.
+///
+/// It runs on the daemon's thread.
+private func leaveEscaped(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
+) -> Int {
+    guard let text = unsafe text else { return 0 }
+    return unsafe strlen(text)
+}
+
+/// Called when a request has ended, with or without a response.
+///
+/// It runs on the daemon's thread or on the thread that stops the daemon, once for each call of `requestBegan`. It
+/// releases the `RequestLine` that `requestBegan` retained.
+private func requestEnded(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+) {
+    guard let context = unsafe context, let state = unsafe state, let pointer = unsafe state.pointee else { return }
+    unsafe state.pointee = nil
+    guard let exchange = unsafe Unmanaged<RequestLine>.fromOpaque(pointer).takeRetainedValue().exchange else { return }
+    let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    exchange.answer.finish()
+    if let client = exchange.countedClient { core.endedRequest(of: client) }
+    if let connection = unsafe connection {
+        core.entered(.readingHead, unsafe ConnectionHandle(pointer: connection).id)
+    }
+    core.end(exchange.answer.id)
+}
+
+/// Called with a request's headers, with each part of its body, at its end, and after its connection was resumed.
+///
+/// It runs on the daemon's thread; `context` lives until the daemon has stopped.
+private func handleRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
+    _ uploadSize: UnsafeMutablePointer<Int>?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let context = unsafe context, let connection = unsafe connection, let state = unsafe state,
+        let uploadSize = unsafe uploadSize, let known = unsafe state.pointee
+    else { return .NO }
+    let line = unsafe Unmanaged<RequestLine>.fromOpaque(known).takeUnretainedValue()
+    let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    let handle = unsafe ConnectionHandle(pointer: connection)
+    guard let exchange = line.exchange else {
+        let path = unsafe path.map { unsafe String(cString: $0) } ?? ""
+        let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
+        let answer = Answer(id: core.begin(), connection: handle, observer: core.observer)
+        let (request, failure) = handle.readRequest(
+            method: method, path: path, query: line.query, limits: core.limits)
+        let exchange = Exchange(answer: answer, request: request)
+        line.exchange = exchange
+        core.entered(.readingBody, handle.id)
+        guard var response = core.rejection(of: exchange, failure, handle) else { return .YES }
+        // The body was not read, so the end of the request is unknown and later requests cannot be parsed.
+        response.headers.append(HTTPHeader("Connection", "close"))
+        answer.observe(response)
+        core.entered(.sendingResponse, handle.id)
+        return handle.queue(response)
+    }
+    let count = unsafe uploadSize.pointee
+    if count > 0 {
+        unsafe uploadSize.pointee = 0
+        exchange.receivedBodyBytes += count
+        // The daemon sends a response only after the whole body. Therefore a body that is somewhat over the limit is
+        // read and discarded.
+        guard exchange.receivedBodyBytes <= 4 * core.limits.bodyBytes + 65_536 else { return .NO }
+        if exchange.isBodyNeeded, exchange.receivedBodyBytes <= core.limits.bodyBytes, let upload = unsafe upload {
+            unsafe exchange.request.body.append(contentsOf: UnsafeRawBufferPointer(start: upload, count: count))
+        }
+        return .YES
+    }
+    if !exchange.isHandled {
+        exchange.isHandled = true
+        core.entered(.handling, handle.id)
+        core.handle(exchange)
+    }
+    // Without a response the connection is suspended, and this function is called again when there is a response.
+    guard let response = exchange.answer.takeOrSuspend() else { return .YES }
+    core.entered(.sendingResponse, handle.id)
+    return handle.queue(response)
+}
+
+extension ServerCore {
+    /// Decides about a request whose headers were read.
+    ///
+    /// - Returns: the response with which it is rejected at once, before its body; nil if the body is read or
+    ///   discarded first.
+    fileprivate func rejection(
+        of exchange: Exchange, _ failure: HTTPFailure?, _ handle: ConnectionHandle
+    ) -> HTTPResponse? {
+        if let failure { return .failure(failure, body: self.failureBody) }
+        if let peer = handle.peer {
+            let forwarded = exchange.request.headers["x-forwarded-for"]
+            let client = self.limits.trustedProxies.client(peer: peer, forwardedFor: forwarded)
+            exchange.request.client = client
+            if client != peer {
+                guard self.beganRequest(of: client) else {
+                    let retry = HTTPHeader("Retry-After", "1")
+                    return .failure(.tooManyRequests, body: self.failureBody, headers: [retry])
+                }
+                exchange.countedClient = client
+            }
+        }
+        exchange.decision = self.handler(exchange.request)
+        guard case .reject(let response) = exchange.decision else { return nil }
+        // A small body is discarded instead, because a response before it would cost the client its connection.
+        return exchange.request.hasSmallBody ? nil : response
+    }
+
+    /// Passes a complete request to its handler, and sets the deadline of its response.
+    fileprivate func handle(_ exchange: Exchange) {
+        guard exchange.receivedBodyBytes <= self.limits.bodyBytes else {
+            _ = exchange.answer.complete(.failure(.payloadTooLarge, body: self.failureBody))
+            return
+        }
+        switch exchange.decision {
+        case .reject(let response): _ = exchange.answer.complete(response)
+        case .read(let handler): handler(exchange.request, HTTPResponder(answer: exchange.answer))
+        }
+        // The connection is not suspended yet. If the deadline or the stop completes the response before,
+        // `takeOrSuspend` finds that response.
+        if !exchange.answer.isAnswered, !self.setDeadline(of: exchange.answer) {
+            _ = exchange.answer.complete(.failure(.unavailable, body: self.failureBody))
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CMicrohttpd
+internal import ClientAddress
+internal import Concurrency
+
+/// Responds to one request, exactly once, from any thread.
+///
+/// Only the first response is used. If there is none by the deadline, the server responds with 504.
+package struct HTTPResponder: Sendable {
+    let answer: Answer
+
+    /// Responds to the request.
+    ///
+    /// - Returns: whether this response is used; false after another response, after the deadline, or after the end of
+    ///   the connection.
+    @discardableResult
+    package func complete(_ response: HTTPResponse) -> Bool { self.answer.complete(response) }
+}
+
+/// The response to one request, and its state, which the daemon's thread and the handler's threads share.
+final class Answer: Sendable {
+    /// The request's number; the requests of a server have ascending numbers.
+    let id: UInt64
+    private let connection: ConnectionHandle
+    private let observer: HTTPObserver
+    private let startMicroseconds = MonotonicClock.microseconds
+    private let phase = Locked<Phase>(.handling)
+
+    init(id: UInt64, connection: ConnectionHandle, observer: @escaping HTTPObserver) {
+        self.id = id
+        self.connection = connection
+        self.observer = observer
+    }
+
+    /// Stores and reports `response`, unless there already is a response or the request has ended.
+    ///
+    /// - Returns: whether the response is used.
+    func complete(_ response: HTTPResponse) -> Bool {
+        let isUsed = self.store(response)
+        if isUsed { self.observe(response) }
+        return isUsed
+    }
+
+    /// Reports the response to the observer.
+    func observe(_ response: HTTPResponse) {
+        self.observer(response.status, Int(MonotonicClock.microseconds - self.startMicroseconds))
+    }
+
+    /// Stores `response`, unless there already is a response or the request has ended.
+    private func store(_ response: HTTPResponse) -> Bool {
+        self.phase.withLock { phase in
+            switch phase {
+            case .handling:
+                phase = .answered(response)
+                return true
+            case .suspended:
+                phase = .answered(response)
+                // This call is made under the lock. Otherwise the daemon could be stopped between the change of phase
+                // and the call. A deadlock is impossible, because the call only sets a flag and writes to a pipe, and
+                // the daemon holds no lock while it calls this module.
+                self.connection.resume()
+                return true
+            case .answered, .finished:
+                return false
+            }
+        }
+    }
+
+    /// Whether there is a response.
+    var isAnswered: Bool {
+        self.phase.withLock { phase in
+            switch phase {
+            case .handling, .suspended: false
+            case .answered, .finished: true
+            }
+        }
+    }
+
+    /// Returns the response if there is one, otherwise suspends the connection.
+    ///
+    /// May only be called on the daemon's thread, in its handler.
+    func takeOrSuspend() -> HTTPResponse? {
+        self.phase.withLock { phase in
+            switch phase {
+            case .handling:
+                phase = .suspended
+                self.connection.suspend()
+                return nil
+            case .answered(let response):
+                phase = .finished
+                return response
+            case .suspended, .finished:
+                // Unreachable: the daemon does not call its handler for a suspended connection or a finished request.
+                return nil
+            }
+        }
+    }
+
+    /// Marks the request as ended; later responses are ignored.
+    ///
+    /// The daemon may free the connection after this call.
+    func finish() { self.phase.withLock { $0 = .finished } }
+
+    private enum Phase {
+        /// The request is still being read, or the handler runs; any other phase may follow.
+        case handling
+        /// The connection is suspended until there is a response; `answered` follows.
+        case suspended
+        /// There is a response that is not yet queued at the daemon; `finished` follows.
+        case answered(HTTPResponse)
+        /// The response was queued at the daemon, or the connection has ended.
+        case finished
+    }
+}
+
+/// A connection of the daemon.
+///
+/// `@unchecked Sendable`: its pointer is not used after `Answer.finish()`. The daemon does not free a connection before
+/// it has reported the end of its request, nor while it is suspended.
+@safe struct ConnectionHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    func suspend() { unsafe MHD_suspend_connection(self.pointer) }
+    func resume() { unsafe MHD_resume_connection(self.pointer) }
+
+    /// Names the connection as long as it is open.
+    var id: UInt { unsafe UInt(bitPattern: self.pointer) }
+
+    /// The peer's address.
+    ///
+    /// May only be called on the daemon's thread.
+    var peer: IPAddress? { unsafe IPAddress(socket: plaza_mhd_peer(self.pointer)) }
+
+    /// The socket's descriptor, or -1.
+    ///
+    /// May only be called on the daemon's thread.
+    var descriptor: Int32 { unsafe plaza_mhd_descriptor(self.pointer) }
+}
+
+/// A request of which at least the first line was read.
+///
+/// Only the daemon's thread uses it.
+final class RequestLine {
+    /// The query: the bytes after the question mark.
+    let query: [UInt8]
+    /// The exchange; nil until the headers are read.
+    var exchange: Exchange?
+
+    init(query: [UInt8]) { self.query = query }
+}
+
+/// A request whose headers were read, together with its response.
+///
+/// Only the daemon's thread uses it.
+final class Exchange {
+    let answer: Answer
+    var request: HTTPRequest
+    /// The number of received bytes of the body, including those beyond the limit.
+    var receivedBodyBytes = 0
+    /// Whether the request was passed to the handler.
+    var isHandled = false
+    /// What happens when the body was read.
+    var decision = HTTPHeadDecision.read { _, _ in }
+    /// Whether the body is kept; a rejected request's is read and discarded.
+    var isBodyNeeded: Bool {
+        if case .read = self.decision { return true }
+        return false
+    }
+    /// The client whose open requests count this one.
+    var countedClient: IPAddress?
+
+    init(answer: Answer, request: HTTPRequest) {
+        self.answer = answer
+        self.request = request
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClientAddress
+
+/// A request's method.
+///
+/// It is in upper case. Any token is accepted here; the router decides which methods are served.
+package struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    /// The method as written in the request line.
+    package let rawValue: String
+
+    /// Makes a method from its text in the request line.
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The method as written in the request line.
+    package var description: String { self.rawValue }
+
+    /// Reads a resource.
+    package static let get = HTTPMethod(rawValue: "GET")
+    /// Reads only the headers of a resource.
+    package static let head = HTTPMethod(rawValue: "HEAD")
+    /// Creates a resource or performs an action.
+    package static let post = HTTPMethod(rawValue: "POST")
+    /// Replaces a resource.
+    package static let put = HTTPMethod(rawValue: "PUT")
+    /// Changes a part of a resource.
+    package static let patch = HTTPMethod(rawValue: "PATCH")
+    /// Deletes a resource.
+    package static let delete = HTTPMethod(rawValue: "DELETE")
+    /// Asks which methods are allowed.
+    package static let options = HTTPMethod(rawValue: "OPTIONS")
+}
+
+/// A complete request, its path and query decoded and its body read.
+package struct HTTPRequest: Sendable, Equatable {
+    /// The method.
+    package let method: HTTPMethod
+    /// The path as received: still percent-encoded, without the query.
+    package let path: String
+    /// The decoded parts of the path between its slashes.
+    ///
+    /// A decoded part may contain a slash.
+    package let segments: [String]
+    /// The decoded query items, in the order received.
+    package let query: [HTTPQueryItem]
+    /// The headers by lower-case name; the values of repeated headers are joined by `, `.
+    package let headers: [String: String]
+    /// The body.
+    package var body: [UInt8]
+    /// The client's address: the peer's, or the one that a trusted proxy tells; nil for a request that a test built.
+    package internal(set) var client: IPAddress?
+    /// The values of the path's parameters, by their names in the route's pattern.
+    package var parameters: [String: String] = [:]
+
+    /// Builds a request.
+    ///
+    /// - Returns: nil when the path does not begin with a slash, or is not percent-encoded UTF-8 without NUL.
+    package init?(
+        method: HTTPMethod, path: String, query: [HTTPQueryItem] = [], headers: [String: String] = [:],
+        body: [UInt8] = []
+    ) {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        var segments: [String] = []
+        for part in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let segment = PercentEncoding.decode(part) else { return nil }
+            segments.append(segment)
+        }
+        self.method = method
+        self.path = path
+        self.segments = segments
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Whether the headers announce no body, or one that is quickly read and discarded.
+    var hasSmallBody: Bool {
+        if self.headers["transfer-encoding"] != nil || self.headers["expect"] != nil { return false }
+        return (self.headers["content-length"].map { Int($0) ?? .max } ?? 0) <= 16 << 10
+    }
+
+    /// The token of an `Authorization: Bearer` header.
+    package var bearerToken: String? {
+        guard let header = self.headers["authorization"], header.prefix(7).lowercased() == "bearer " else { return nil }
+        let token = header.dropFirst(7).drop { $0 == " " }
+        return token.isEmpty ? nil : String(token)
+    }
+}
+
+/// One `name=value` item of a query.
+package struct HTTPQueryItem: Sendable, Equatable {
+    /// The decoded name.
+    package let name: String
+    /// The decoded value; empty when there is no `=`.
+    package let value: String
+
+    /// Makes an item from a decoded name and value.
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Decodes one form-encoded item, in which a plus stands for a blank; nil when it is malformed.
+    init?(encoded: ArraySlice<UInt8>) {
+        let withoutPlus = encoded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        let parts = withoutPlus.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let texts = parts.compactMap { part in
+            String(validating: part, as: UTF8.self).flatMap { PercentEncoding.decode($0) }
+        }
+        guard let name = texts.first, texts.count == parts.count else { return nil }
+        self.init(name: name, value: texts.count > 1 ? texts[1] : "")
+    }
+}
+
+/// Percent-encoding as defined by RFC 3986.
+package enum PercentEncoding {
+    /// Replaces each `%HH` by the byte that it stands for.
+    ///
+    /// - Returns: nil when a `%HH` is not complete, the bytes are not UTF-8, or one of the bytes is NUL.
+    package static func decode(_ text: some StringProtocol) -> String? {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == 0 }) else { return String(text) }
+        var bytes: [UInt8] = []
+        var iterator = text.utf8.makeIterator()
+        while let byte = iterator.next() {
+            if byte == UInt8(ascii: "%") {
+                guard let high = iterator.next().flatMap(Self.hexDigit),
+                    let low = iterator.next().flatMap(Self.hexDigit)
+                else { return nil }
+                bytes.append(high << 4 | low)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 48...57: byte - 48
+        case 65...70: byte - 55
+        case 97...102: byte - 87
+        default: nil
+        }
+    }
+}

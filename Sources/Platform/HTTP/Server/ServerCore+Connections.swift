@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
+internal import Concurrency
+internal import Glibc
+internal import MachineKit
+
+/// The connections of a server, as the daemon reports them on its thread.
+extension ServerCore {
+    /// Whether a connection of this address is accepted.
+    func accepts(_ address: IPAddress?) -> Bool {
+        let isAccepted = self.connections.withLock { $0.mayOpen(from: address) }
+        if !isAccepted { self.refused(.connectionsPerAddress) }
+        return isAccepted
+    }
+
+    /// Registers a new connection.
+    func opened(_ id: UInt, from address: IPAddress?, descriptor: Int32) {
+        let isFirst = self.connections.withLock { connections in
+            defer { connections.opened(id, from: address, descriptor: descriptor, at: MonotonicClock.now) }
+            return connections.isEmpty
+        }
+        if isFirst { self.deadlinesChanged.wakeUp() }
+    }
+
+    /// Removes a connection, whose descriptor the daemon closes after this call.
+    func closed(_ id: UInt) { self.connections.withLock { $0.closed(id) } }
+
+    /// Sets the deadline of a connection's next step.
+    func entered(_ phase: OpenConnections.Phase, _ id: UInt) {
+        self.connections.withLock { $0.entered(phase, id, at: MonotonicClock.now) }
+    }
+
+    /// Counts a request of a client behind a trusted proxy; false: the client has too many open.
+    func beganRequest(of client: IPAddress) -> Bool {
+        let isAccepted = self.connections.withLock { $0.beganRequest(of: client) }
+        if !isAccepted { self.refused(.requestsPerAddress) }
+        return isAccepted
+    }
+
+    /// Removes a counted request.
+    func endedRequest(of client: IPAddress) { self.connections.withLock { $0.endedRequest(of: client) } }
+
+    /// Cuts off the overdue connections.
+    ///
+    /// Only the daemon may close a connection, on its own thread. An ended socket makes it do so. The sockets are ended
+    /// under the lock: the daemon reports the end of a connection, which takes this lock, before it closes the
+    /// descriptor. So the number cannot belong to another connection meanwhile.
+    ///
+    /// - Returns: whether no connection is open.
+    func cutOverdue(at now: MonotonicTime) -> Bool {
+        let (refusals, isEmpty) = self.connections.withLock { connections in
+            let overdue = connections.takeOverdue(at: now)
+            for connection in overdue { _ = shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+            return (overdue.map(\.refusal), connections.isEmpty)
+        }
+        for refusal in refusals { self.refused(refusal) }
+        return isEmpty
+    }
+}

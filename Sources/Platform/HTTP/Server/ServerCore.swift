@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import MachineKit
+
+/// The state that a server's callbacks, responders and deadline thread share.
+final class ServerCore: Sendable {
+    let limits: HTTPLimits
+    let handler: HTTPHeadHandler
+    let failureBody: HTTPFailure.Body
+    let observer: HTTPObserver
+    /// Wakes the deadline thread.
+    let deadlinesChanged = WakeSignal()
+    /// Wakes `stop` when the last request has ended.
+    private let lastRequestEnded = WakeSignal()
+    private let state = Locked<State>(State())
+    let refused: HTTPRefusalObserver
+    let connections: Locked<OpenConnections>
+
+    init(
+        limits: HTTPLimits, failureBody: @escaping HTTPFailure.Body, observer: @escaping HTTPObserver,
+        refused: @escaping HTTPRefusalObserver, handler: @escaping HTTPHeadHandler
+    ) {
+        self.limits = limits
+        self.refused = refused
+        self.connections = Locked(OpenConnections(limits: limits))
+        self.failureBody = failureBody
+        self.observer = observer
+        self.handler = handler
+    }
+
+    /// Counts a new request and returns its number.
+    func begin() -> UInt64 {
+        self.state.withLock { state in
+            state.active += 1
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    /// Forgets a request that has ended.
+    func end(_ id: UInt64) {
+        let isLast = self.state.withLock { state in
+            state.active -= 1
+            state.pending[id] = nil
+            return state.active == 0 && state.isStopping
+        }
+        if isLast { self.lastRequestEnded.wakeUp() }
+    }
+
+    /// Sets the deadline of a request whose response is still pending.
+    ///
+    /// - Returns: false when the server is stopping; then the caller must respond at once.
+    func setDeadline(of answer: Answer) -> Bool {
+        let deadline = MonotonicClock.now + Milliseconds(self.limits.deadline)
+        let (isAccepted, isFirst) = self.state.withLock { state in
+            guard !state.isStopping else { return (false, false) }
+            let isFirst = state.pending.isEmpty
+            state.pending[answer.id] = answer
+            state.deadlines.append((deadline, answer.id))
+            // The entry of an answered request is not removed at once. All such entries are removed together before
+            // they outnumber the entries of pending requests.
+            if state.deadlines.count > 2 * state.pending.count + 64 {
+                state.deadlines.removeAll { state.pending[$0.id] == nil }
+            }
+            return (true, isFirst)
+        }
+        if isFirst { self.deadlinesChanged.wakeUp() }
+        return isAccepted
+    }
+
+    /// Begins to stop: responds with 503 to all pending requests and to all new requests.
+    func beginStopping() {
+        let pending = self.state.withLock { state in
+            state.isStopping = true
+            defer { state.pending = [:] }
+            return Array(state.pending.values)
+        }
+        for answer in pending { _ = answer.complete(.failure(.unavailable, body: self.failureBody)) }
+        self.deadlinesChanged.wakeUp()
+    }
+
+    /// Waits until no request is open, but no longer than `drainTimeout`.
+    func drain() {
+        let isIdle = self.state.withLock { $0.active == 0 }
+        if !isIdle { self.lastRequestEnded.wait(timeout: self.limits.drainTimeout) }
+    }
+
+    /// Responds with 504 to overdue requests, and cuts off overdue connections, until the server stops.
+    ///
+    /// It is the main function of the deadline thread.
+    func watchDeadlines() {
+        while true {
+            let now = MonotonicClock.now
+            let (overdue, next, isStopping) = self.state.withLock { state in
+                let overdueEnd = state.deadlines.firstIndex { $0.due > now } ?? state.deadlines.endIndex
+                let overdue = state.deadlines[..<overdueEnd].compactMap { state.pending.removeValue(forKey: $0.id) }
+                state.deadlines.removeFirst(overdueEnd)
+                let next = state.pending.isEmpty ? nil : state.deadlines.first?.due
+                return (overdue, next, state.isStopping)
+            }
+            for answer in overdue { _ = answer.complete(.failure(.deadlineExceeded, body: self.failureBody)) }
+            if isStopping { return }
+            let tick = self.cutOverdue(at: now) ? nil : now + Self.cutInterval
+            let wake = [next, tick].compactMap { $0 }.min()
+            self.deadlinesChanged.wait(timeout: wake.map { Duration($0 - now) })
+        }
+    }
+
+    /// How often overdue connections are looked for while any is open.
+    private static let cutInterval = Milliseconds.seconds(1)
+
+    private struct State {
+        var isStopping = false
+        /// The number of requests that have not ended.
+        var active = 0
+        var lastID: UInt64 = 0
+        /// The requests whose response is pending; at most one for each connection.
+        var pending: [UInt64: Answer] = [:]
+        /// The deadlines in ascending order, because all requests have the same time limit.
+        var deadlines: [(due: MonotonicTime, id: UInt64)] = []
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Creates, describes and deletes topics.
+///
+/// Each call blocks the calling thread for at most its timeout.
+package struct KafkaAdmin: Sendable {
+    private let client: ClientHandle
+
+    /// Creates a client; it connects in the background.
+    ///
+    /// - Throws: `invalidConfiguration`.
+    package init(_ settings: KafkaSettings) throws(KafkaError) {
+        self.client = try ClientHandle(.admin, settings.admin, log: settings.log)
+    }
+
+    /// Waits until a broker responds.
+    ///
+    /// - Throws: `timedOut` or `brokerDown` if no broker responds in time.
+    @discardableResult
+    package func waitUntilReachable(timeout: Duration) throws(KafkaError) -> ClusterInfo {
+        let deadline = Deadline(after: timeout)
+        while true {
+            do throws(KafkaError) {
+                return try self.clusterInfo(timeout: Self.attemptTimeout(before: deadline))
+            } catch {
+                // `clusterInfo` itself waits for a broker. It fails before the timeout only if the broker disconnects
+                // during the response.
+                guard error.kind == .brokerDown || error.kind == .retriable, !deadline.hasPassed else { throw error }
+            }
+        }
+    }
+
+    /// Queries the brokers and all topics.
+    package func clusterInfo(timeout: Duration) throws(KafkaError) -> ClusterInfo {
+        try self.client.clusterInfo(timeout: timeout)
+    }
+
+    /// Creates the topics that do not exist; does not change existing topics.
+    ///
+    /// It returns once the broker's metadata include the topics, so that clients that start afterwards find the topics.
+    ///
+    /// - Throws: the error of the first topic that could not be created. The embedded broker throws `unsupported` if a
+    ///   topic does not exist, because its topics are created only by `EmbeddedBroker.createTopic`.
+    package func createTopics(_ topics: [TopicSpec], timeout: Duration = .seconds(30)) throws(KafkaError) {
+        guard !topics.isEmpty else { return }
+        let info = try self.clusterInfo(timeout: timeout)
+        let missing = topics.filter { info.topics[$0.name] == nil }
+        guard !missing.isEmpty else { return }
+        // The embedded broker names a controller that is none of its brokers, and creates no topics for clients.
+        if info.controllerID >= 0, !info.brokers.contains(where: { $0.id == info.controllerID }) {
+            throw KafkaError(
+                .unsupported, "The broker does not create topics for clients. Missing topics: \(missing.map(\.name)).")
+        }
+        for result in try self.client.createTopics(missing, timeout: timeout) {
+            // Another process may have created the topic meanwhile.
+            if let error = result.error, error.codeName != "TOPIC_ALREADY_EXISTS" { throw error }
+        }
+        try self.waitUntilKnown(missing.map(\.name), timeout: timeout)
+    }
+
+    /// Deletes the topics; ignores topics that do not exist.
+    package func deleteTopics(_ names: [String], timeout: Duration = .seconds(30)) throws(KafkaError) {
+        guard !names.isEmpty else { return }
+        for result in try self.client.deleteTopics(names, timeout: timeout) {
+            if let error = result.error, error.kind != .unknownTopic { throw error }
+        }
+    }
+
+    /// Queries the partitions and settings of topics.
+    ///
+    /// - Throws: `unknownTopic` if one of the topics does not exist.
+    package func describeTopics(_ names: [String], timeout: Duration = .seconds(10)) throws(KafkaError)
+        -> [TopicDescription]
+    {
+        guard !names.isEmpty else { return [] }
+        let configs = try self.client.describeConfigs(names, timeout: timeout)
+        var descriptions: [TopicDescription] = []
+        for name in names {
+            let info = try self.client.clusterInfo(topic: name, timeout: timeout)
+            guard let partitions = info.topics[name] else { throw KafkaError(.unknownTopic, "No topic \(name).") }
+            descriptions.append(TopicDescription(name: name, partitions: partitions, config: configs[name] ?? [:]))
+        }
+        return descriptions
+    }
+
+    /// Polls the broker until its metadata include the topics.
+    ///
+    /// The controller responds before the other brokers know a new topic. Brokers send no notification, so this method
+    /// must poll.
+    private func waitUntilKnown(_ names: [String], timeout: Duration) throws(KafkaError) {
+        let deadline = Deadline(after: timeout)
+        while true {
+            let known = try self.clusterInfo(timeout: Self.attemptTimeout(before: deadline)).topics
+            guard names.contains(where: { known[$0] == nil }) else { return }
+            if deadline.hasPassed {
+                throw KafkaError(.timedOut, "The broker does not know the new topics yet.", isRetriable: true)
+            }
+        }
+    }
+
+    /// The time until `deadline`, but at least 1 ms, so that a last attempt is possible after the deadline.
+    private static func attemptTimeout(before deadline: Deadline) -> Duration {
+        max(deadline.remaining, .milliseconds(1))
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Sets which partitions are read, and from which offset.
+extension KafkaConsumer {
+    /// Replaces the assignment: reads exactly these partitions, each from its offset or from a `LogicalOffset`.
+    package func assign(_ offsets: [TopicPartition: Int64]) throws(KafkaError) {
+        self.markRebalanceHandled()
+        let list = PartitionList(offsets)
+        try self.client.assign(list)
+    }
+
+    /// Removes the assignment: no partition is read.
+    package func unassign() throws(KafkaError) {
+        self.markRebalanceHandled()
+        try self.client.unassign()
+    }
+
+    /// Adds partitions to the assignment, without interrupting the others.
+    package func incrementalAssign(_ offsets: [TopicPartition: Int64]) throws(KafkaError) {
+        self.markRebalanceHandled()
+        guard !offsets.isEmpty else { return }
+        let list = PartitionList(offsets)
+        try self.client.incrementalAssign(list)
+    }
+
+    /// Removes partitions from the assignment, without interrupting the others.
+    package func incrementalUnassign(_ partitions: [TopicPartition]) throws(KafkaError) {
+        self.markRebalanceHandled()
+        guard !partitions.isEmpty else { return }
+        let list = PartitionList(partitions)
+        try self.client.incrementalUnassign(list)
+    }
+
+    /// Moves the reading positions of assigned partitions.
+    package func seek(_ offsets: [TopicPartition: Int64], timeout: Duration = .seconds(5)) throws(KafkaError) {
+        guard !offsets.isEmpty else { return }
+        let list = PartitionList(offsets)
+        try self.client.seek(list, timeout: timeout)
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The result of a poll, besides the records.
+package struct PollOutcome: Sendable, Equatable {
+    /// The number of records that were appended to the caller's array.
+    package var count = 0
+    /// The partitions whose end was reached, with the offset after the last record or transaction marker.
+    package var ends: [TopicPartition: Int64] = [:]
+    /// The partitions with an error; most of these errors are transient.
+    package var partitionErrors: [TopicPartition: KafkaError] = [:]
+    /// Errors of the whole client, such as unreachable brokers; they are transient.
+    package var errors: [KafkaError] = []
+    /// True if the group assigned or revoked partitions and the rebalance handler was called.
+    package var rebalanced = false
+    /// True if `ConsumerWaker.wakeUp` was called since the last poll.
+    package var woken = false
+}
+
+/// A change of the consumer's assignment, reported inside `poll` and `close`.
+package enum RebalanceEvent: Sendable, Equatable {
+    /// These partitions are assigned. Call `assign` within five minutes, when ready to read
+    /// them.
+    case assigned([TopicPartition])
+    /// These partitions are revoked when the handler returns. Finish all work on them, then call `unassign`.
+    ///
+    /// If `lost` is true, another member may already own them, and commits for them fail.
+    case revoked([TopicPartition], lost: Bool)
+}
+
+/// Which records of transactions a consumer reads.
+package enum IsolationLevel: Sendable {
+    /// Only committed records. Records after the begin of an open transaction are returned only after its end.
+    case committed
+    /// All records, also those of aborted transactions.
+    case uncommitted
+}

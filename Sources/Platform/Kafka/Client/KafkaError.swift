@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A failure of a Kafka client, classified by what the caller can do about it.
+package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kinds of failure.
+    package enum Kind: Sendable, Equatable {
+        /// The producer's bounded queue is full: retry later, or reject the request that caused the record.
+        case queueFull
+        /// No response was received in time; the outcome is unknown.
+        case timedOut
+        /// A newer client has taken over the identity of this client, which is now unusable.
+        case fenced
+        /// The open transaction must be aborted; then the client can continue.
+        case abortRequired
+        /// The failure is transient: the same call may be repeated.
+        case retriable
+        /// The client is unusable: close it and create another client.
+        case fatal
+        /// One broker, or all of them, cannot be reached; the client keeps reconnecting by itself.
+        case brokerDown
+        /// The topic or the partition does not exist.
+        case unknownTopic
+        /// The record is larger than the client or the broker accepts.
+        case messageTooLarge
+        /// The broker does not support this operation.
+        case unsupported
+        /// The group's coordinator rejected the session timeout: create another consumer with a longer timeout.
+        case sessionRefused
+        /// A setting has a wrong name or value.
+        case invalidConfiguration
+        /// The client was closed before the call.
+        case closed
+        /// Anything else; `codeName` says what.
+        case other
+    }
+
+    /// The kind of failure.
+    package var kind: Kind
+    /// A message for humans.
+    package var message: String
+    /// Kafka's or librdkafka's name of the error code, such as `_QUEUE_FULL`.
+    package var codeName: String
+    /// True if the client is unusable.
+    package var isFatal: Bool
+    /// True if the same call may be repeated.
+    package var isRetriable: Bool
+    /// True if the open transaction must be aborted.
+    package var requiresAbort: Bool
+
+    /// Creates an error.
+    package init(
+        _ kind: Kind, _ message: String, codeName: String = "", isFatal: Bool = false, isRetriable: Bool = false,
+        requiresAbort: Bool = false
+    ) {
+        self.kind = kind
+        self.message = message
+        self.codeName = codeName
+        self.isFatal = isFatal
+        self.isRetriable = isRetriable
+        self.requiresAbort = requiresAbort
+    }
+
+    /// Kind, code and message in one line.
+    package var description: String { "\(self.kind) \(self.codeName): \(self.message)" }
+
+    static let closed = KafkaError(.closed, "The client was closed.")
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CRdkafka
+
+/// Owns one librdkafka client; destroys it when the last reference is released.
+///
+/// `@unchecked Sendable`: librdkafka's functions may be called from any thread, and the pointer never changes.
+@safe final class ClientHandle: @unchecked Sendable {
+    enum Role {
+        case producer, consumer, admin
+    }
+
+    let pointer: OpaquePointer
+    private let logSink: LogSink
+
+    /// Creates the client; it connects in the background.
+    ///
+    /// - Throws: `invalidConfiguration`, whose message names the setting.
+    init(
+        _ role: Role, _ settings: [(String, String)], log: @escaping @Sendable (KafkaLogLevel, String, String) -> Void
+    ) throws(KafkaError) {
+        let logSink = LogSink(log)
+        guard let configuration = unsafe rd_kafka_conf_new() else {
+            throw KafkaError(.other, "No memory for the settings.")
+        }
+        unsafe rd_kafka_conf_set_opaque(configuration, Unmanaged.passUnretained(logSink).toOpaque())
+        unsafe rd_kafka_conf_set_log_cb(configuration, clientLogged)
+        unsafe rd_kafka_conf_set_events(configuration, role.events)
+
+        var text = [CChar](repeating: 0, count: 512)
+        for (name, value) in settings {
+            guard unsafe rd_kafka_conf_set(configuration, name, value, &text, text.count) == RD_KAFKA_CONF_OK else {
+                unsafe rd_kafka_conf_destroy(configuration)
+                throw KafkaError(.invalidConfiguration, "\(name) = \(value): \(Self.string(text))")
+            }
+        }
+        let type = role == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
+        guard let pointer = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
+            unsafe rd_kafka_conf_destroy(configuration)
+            throw KafkaError(.invalidConfiguration, Self.string(text))
+        }
+        unsafe self.pointer = pointer
+        self.logSink = logSink
+        if role == .consumer {
+            // Delivers all events of a consumer to one queue, in order.
+            unsafe rd_kafka_poll_set_consumer(pointer)
+        }
+    }
+
+    // A consumer was already closed by its owner. Without the flag librdkafka would close it again and block.
+    deinit { unsafe rd_kafka_destroy_flags(self.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)) }
+
+    /// The error that made the client unusable, if any.
+    var fatalError: KafkaError? {
+        guard unsafe rd_kafka_fatal_error(self.pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        var text = [CChar](repeating: 0, count: 512)
+        let code = unsafe rd_kafka_fatal_error(self.pointer, &text, text.count)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        var error = KafkaError(code: code, text: Self.string(text))
+        if error.kind != .fenced { error.kind = .fatal }
+        error.isFatal = true
+        error.isRetriable = false
+        return error
+    }
+
+    /// Throws the error for a code, unless the code means success.
+    ///
+    /// For the generic code "fatal error" the cause of the fatal error is thrown.
+    func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+        if code == RD_KAFKA_RESP_ERR__FATAL, let cause = self.fatalError { throw cause }
+        throw KafkaError(code: code)
+    }
+
+    /// The text in a C buffer, up to its terminating zero.
+    static func string(_ buffer: [CChar]) -> String {
+        String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension ClientHandle.Role {
+    /// The kinds of events that the role receives.
+    ///
+    /// Log lines are no events here, because they must be written even while no thread polls.
+    fileprivate var events: Int32 {
+        switch self {
+        case .producer: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
+        case .consumer: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_STATS
+        case .admin: 0
+        }
+    }
+}

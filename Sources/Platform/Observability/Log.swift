@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import Glibc
+
+/// A log that writes one JSON object per line: time, level, service, message and metadata.
+///
+/// Messages are constants and values are metadata, so lines can be grouped by message. A message is written at most
+/// `linesPerSecond` times a second, so that a fault cannot fill a disk; the next line of this message contains the
+/// number of suppressed lines. A line has at most 4,096 bytes, so that lines of several processes in one pipe do not
+/// mix; values that do not fit are left out, and `log.truncated` says so. Never log payloads or tokens.
+package struct Log: Sendable {
+    /// Called with each line, including its line break, on the thread that logs and without a lock held.
+    package typealias Sink = @Sendable ([UInt8]) -> Void
+
+    private let core: Core
+    /// The encoded metadata that each line of this log contains.
+    private let boundMetadata: String
+
+    /// Makes a log.
+    ///
+    /// - Parameters:
+    ///   - service: the service's name, which each line contains.
+    ///   - instance: the instance's name, which each line contains unless it is empty.
+    ///   - level: the lowest level that is written.
+    ///   - linesPerSecond: how many lines with the same message may be written in a second.
+    ///   - clock: returns the time of day in milliseconds since 1970.
+    ///   - sink: receives the lines.
+    package init(
+        service: String, instance: String = "", level: LogLevel = .info, linesPerSecond: Int = 20,
+        clock: @escaping @Sendable () -> Int64 = { WallClock.milliseconds() },
+        sink: @escaping Sink = Log.standardError
+    ) {
+        self.core = Core(level: level, linesPerSecond: linesPerSecond, clock: clock, sink: sink)
+        var boundMetadata = ",\"service\":"
+        JSONText.append(service, to: &boundMetadata)
+        if !instance.isEmpty {
+            boundMetadata += ",\"instance\":"
+            JSONText.append(instance, to: &boundMetadata)
+        }
+        self.boundMetadata = boundMetadata
+    }
+
+    private init(core: Core, boundMetadata: String) {
+        self.core = core
+        self.boundMetadata = boundMetadata
+    }
+
+    /// Makes a log whose lines also contain `metadata`; it shares the level and the limit of lines with this log.
+    package func with(_ metadata: KeyValuePairs<LogKey, LogValue>) -> Log {
+        var boundMetadata = self.boundMetadata
+        for (key, value) in metadata { Self.append(key, value, to: &boundMetadata) }
+        return Log(core: self.core, boundMetadata: boundMetadata)
+    }
+
+    /// Logs details that help to find a fault.
+    package func debug(_ message: StaticString, _ metadata: KeyValuePairs<LogKey, LogValue> = [:]) {
+        self.write(.debug, message, metadata)
+    }
+
+    /// Logs normal events that interest an operator.
+    package func info(_ message: StaticString, _ metadata: KeyValuePairs<LogKey, LogValue> = [:]) {
+        self.write(.info, message, metadata)
+    }
+
+    /// Logs a fault that the service has handled.
+    package func warning(_ message: StaticString, _ metadata: KeyValuePairs<LogKey, LogValue> = [:]) {
+        self.write(.warning, message, metadata)
+    }
+
+    /// Logs a fault that needs an operator.
+    package func error(_ message: StaticString, _ metadata: KeyValuePairs<LogKey, LogValue> = [:]) {
+        self.write(.error, message, metadata)
+    }
+
+    /// Logs at a level that is only known at run time.
+    package func write(
+        _ level: LogLevel, _ message: StaticString, _ metadata: KeyValuePairs<LogKey, LogValue> = [:]
+    ) {
+        guard level >= self.core.level else { return }
+        let now = self.core.clock()
+        guard let suppressed = self.core.admit(message.description, at: now) else { return }
+        var line = "{\"time\":\"\(WallClock.text(milliseconds: now))\",\"level\":\"\(level.rawValue)\",\"message\":"
+        JSONText.append(message.description, to: &line)
+        line += self.boundMetadata
+        if suppressed > 0 { line += ",\"log.suppressed\":\(suppressed)" }
+        var isTruncated = false
+        for (key, value) in metadata {
+            var entry = ""
+            Self.append(key, value, to: &entry)
+            // 32 bytes are left for the end of the line.
+            if line.utf8.count + entry.utf8.count <= Self.maxLineBytes - 32 {
+                line += entry
+            } else {
+                isTruncated = true
+            }
+        }
+        line += isTruncated ? ",\"log.truncated\":true}\n" : "}\n"
+        self.core.sink(Array(line.utf8))
+    }
+
+    /// Writes lines to standard error, each in one call.
+    package static let standardError: Sink = { Self.write($0, to: STDERR_FILENO) }
+
+    /// A log that writes nothing, for tests.
+    package static let none = Log(service: "none", sink: { _ in })
+
+    private static let maxLineBytes = 4_096
+
+    private static func append(_ key: LogKey, _ value: LogValue, to text: inout String) {
+        text += ","
+        JSONText.append(key.name, to: &text)
+        text += ":"
+        switch value {
+        case .string(let string): JSONText.append(string, to: &text)
+        case .int(let int): text += int.description
+        case .double(let double): text += double.isFinite ? double.description : "null"
+        case .bool(let bool): text += bool.description
+        }
+    }
+
+    private static func write(_ line: [UInt8], to descriptor: Int32) {
+        var rest = line[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0 && errno == EINTR { continue }
+            // A log line that cannot be written is dropped, because there is nowhere to report the failure.
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// The state that all logs derived from one log share.
+    private final class Core: Sendable {
+        let level: LogLevel
+        let clock: @Sendable () -> Int64
+        let sink: Sink
+        private let linesPerSecond: Int
+        private let windows = Locked<[String: Window]>([:])
+
+        init(level: LogLevel, linesPerSecond: Int, clock: @escaping @Sendable () -> Int64, sink: @escaping Sink) {
+            self.level = level
+            self.linesPerSecond = linesPerSecond
+            self.clock = clock
+            self.sink = sink
+        }
+
+        /// Decides whether a line with `message` is written now, and counts the line.
+        ///
+        /// Messages are constants, so there is at most one window for each log statement.
+        ///
+        /// - Returns: the number of lines with this message that were suppressed since the last written line; nil when
+        ///   this line is suppressed too.
+        func admit(_ message: String, at now: Int64) -> Int? {
+            let limit = self.linesPerSecond
+            return self.windows.withLock { windows in
+                var window = windows[message] ?? Window(start: now)
+                if now - window.start >= 1_000 || now < window.start {
+                    window = Window(start: now, suppressed: window.suppressed)
+                }
+                window.lines += 1
+                let suppressed = window.suppressed
+                let isAdmitted = window.lines <= limit
+                window.suppressed = isAdmitted ? 0 : suppressed + 1
+                windows[message] = window
+                return isAdmitted ? suppressed : nil
+            }
+        }
+    }
+
+    /// The counts of one message within about a second.
+    private struct Window {
+        /// The time of the first line, in milliseconds since 1970.
+        var start: Int64
+        var lines = 0
+        var suppressed = 0
+    }
+}
+
+/// The JSON encoding of strings.
+enum JSONText {
+    /// Appends `text` as a JSON string; only its first 1,024 Unicode scalars are used.
+    static func append(_ text: String, to result: inout String) {
+        result += "\""
+        for scalar in text.unicodeScalars.prefix(1_024) {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        result += "\""
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The names of all metrics: `<service>_<noun>_<unit>`, with the base units of Prometheus.
+///
+/// Metrics of every service begin with `shell_`, `kafka_`, `redis_` or `http_`; the job label of the scrape
+/// distinguishes the services. Names of counters end in `_total`, those of times in `_seconds`.
+package enum MetricNames {
+    /// The shell's loop.
+    package enum Shell {
+        /// Records read from the inbox.
+        package static let recordsIn = "shell_records_in_total"
+        /// Records written in transactions, by kind of topic.
+        package static let recordsOut = "shell_records_out_total"
+        /// Transactions, by outcome.
+        package static let transactions = "shell_transactions_total"
+        /// Time from the first input of a batch to its commit.
+        package static let batch = "shell_batch_seconds"
+        /// Duration of a partition's restore.
+        package static let restore = "shell_restore_seconds"
+        /// Rows in memory, by partition.
+        package static let rows = "shell_rows"
+        /// Partitions that this instance owns.
+        package static let partitions = "shell_partitions"
+        /// Inputs and rows that were skipped because they could not be decoded.
+        package static let malformed = "shell_malformed_total"
+        /// Inputs and rows that could not be processed and were written to the dead letters.
+        package static let deadLetters = "shell_dead_letters_total"
+        /// Replies sent.
+        package static let replies = "shell_replies_total"
+        /// Whether the service is ready: 1 or 0.
+        package static let ready = "shell_ready"
+    }
+
+    /// The Kafka client.
+    package enum Kafka {
+        /// Messages waiting in a producer's queue, by writer.
+        package static let producerQueueDepth = "kafka_producer_queue_messages"
+        /// Messages that were dropped because the producer's queue was full.
+        package static let producerQueueDrops = "kafka_producer_queue_drops_total"
+        /// Messages that were in the producer's queue and could not be delivered.
+        package static let deliveryFailures = "kafka_delivery_failures_total"
+        /// Partition assignments and revocations by the consumer group, by kind.
+        package static let rebalances = "kafka_rebalances_total"
+        /// Messages between the read position and the end of the partitions, by reader.
+        package static let consumerLag = "kafka_consumer_lag_messages"
+    }
+
+    /// The Redis client.
+    package enum Redis {
+        /// Pipelines, by outcome.
+        package static let pipelines = "redis_pipelines_total"
+        /// Duration of a pipeline.
+        package static let pipeline = "redis_pipeline_seconds"
+        /// Connections that were opened; each partition has its own connection.
+        package static let connections = "redis_connections_total"
+        /// Open connections.
+        package static let connected = "redis_connected"
+    }
+
+    /// Webhooks: the sender in room-directory, and the gateways' requests before a call.
+    package enum Webhooks {
+        /// Events that a backend accepted.
+        package static let delivered = "webhooks_delivered_total"
+        /// Failed attempts to send an event.
+        package static let failed = "webhooks_failed_tries_total"
+        /// Events that will not be sent any more, by reason.
+        package static let givenUp = "webhooks_given_up_total"
+        /// Events that were read, and are neither delivered nor given up.
+        package static let pending = "webhooks_pending"
+        /// Apps whose further events stay in the topic until earlier ones are finished, counted in each partition.
+        package static let behind = "webhooks_apps_behind"
+        /// Duration of an attempt to send an event.
+        package static let tries = "webhooks_try_seconds"
+        /// Requests to backends before a call, by kind and decision.
+        package static let asked = "webhooks_asked_total"
+        /// Duration of a request to a backend before a call.
+        package static let asking = "webhooks_asking_seconds"
+    }
+
+    /// The HTTP server.
+    package enum HTTP {
+        /// Requests, by status.
+        package static let requests = "http_requests_total"
+        /// Time from the request to its response.
+        package static let request = "http_request_seconds"
+    }
+
+    /// The gateway.
+    package enum Gateway {
+        /// WebSocket connections.
+        package static let connections = "gateway_connections"
+        /// What a limit refused or cut off, by reason.
+        package static let refusals = "gateway_refusals_total"
+        /// Calls, by method and outcome.
+        package static let calls = "gateway_calls_total"
+        /// Time from a call to its reply.
+        package static let call = "gateway_call_seconds"
+        /// Feed items that must reach viewers: each admitted item counts once for each viewer.
+        package static let due = "gateway_feed_due_total"
+        /// Feed items written to viewers' connections.
+        package static let delivered = "gateway_feed_delivered_total"
+        /// Feed items that were dropped because a slow reader was over its delivery budget, by class.
+        package static let shed = "gateway_feed_shed_total"
+        /// Feed items that did not reach viewers because these were disconnected.
+        package static let disconnected = "gateway_feed_disconnected_total"
+    }
+
+    /// The fan-out's counts of messages; with the gateway's counts they form the ledger of the feed.
+    package enum Barrage {
+        /// Received messages, by class.
+        package static let published = "barrage_published_total"
+        /// Messages that entered a feed, by class.
+        package static let admitted = "barrage_admitted_total"
+        /// Messages that were refused, by reason.
+        package static let refused = "barrage_refused_total"
+        /// Messages dropped by the feed budget, by class and reason.
+        package static let dropped = "barrage_dropped_total"
+    }
+
+    /// Presence.
+    package enum Audience {
+        /// Sessions that joined.
+        package static let joins = "audience_joins_total"
+        /// Sessions that left, by reason.
+        package static let leaves = "audience_leaves_total"
+        /// Members of lives in the owned partitions.
+        package static let members = "audience_members"
+        /// Presence epochs that were started.
+        package static let epochs = "audience_epochs_total"
+    }
+
+    /// The process itself, with the names that all of Prometheus's clients use.
+    package enum Process {
+        /// Processor time used, user and system.
+        package static let cpu = "process_cpu_seconds_total"
+        /// Resident memory.
+        package static let residentMemory = "process_resident_memory_bytes"
+        /// When the process started, in seconds since 1970.
+        package static let startTime = "process_start_time_seconds"
+    }
+}

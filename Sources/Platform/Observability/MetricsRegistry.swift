@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+
+/// All metrics of a process, by name and labels.
+///
+/// The same name and labels always return the same instrument. Callers keep the instrument, because a look-up takes a
+/// lock. The number of series is bounded: when a name has `seriesLimit` sets of labels, all further sets share one
+/// instrument whose label values are `other`. Names are constants (`MetricNames`). A malformed name, or a name that is
+/// used for two kinds of metric, is a programming error and traps.
+package final class MetricsRegistry: Sendable {
+    private let state = Locked<State>(State())
+    private let seriesLimit: Int
+
+    /// Makes an empty registry.
+    ///
+    /// - Parameter seriesLimit: the maximum number of label sets of a name.
+    package init(seriesLimit: Int = 200) { self.seriesLimit = seriesLimit }
+
+    /// The counter with this name and these labels; its name ends in `_total`.
+    package func counter(_ name: String, help: String, labels: [String: String] = [:]) -> Counter {
+        let instrument = self.instrument(name, help, .counter, labels) { .counter(Counter()) }
+        guard case .counter(let counter) = instrument else { return Counter() }
+        return counter
+    }
+
+    /// The gauge with this name and these labels.
+    package func gauge(_ name: String, help: String, labels: [String: String] = [:]) -> Gauge {
+        let instrument = self.instrument(name, help, .gauge, labels) { .gauge(Gauge()) }
+        guard case .gauge(let gauge) = instrument else { return Gauge() }
+        return gauge
+    }
+
+    /// The distribution of times with this name and these labels; its name ends in `_seconds`.
+    package func timing(_ name: String, help: String, labels: [String: String] = [:]) -> Timing {
+        let instrument = self.instrument(name, help, .histogram, labels) { .timing(Timing()) }
+        guard case .timing(let timing) = instrument else { return Timing() }
+        return timing
+    }
+
+    /// Exports the result of `read` at each scrape; a later call with the same name and labels replaces `read`.
+    ///
+    /// `read` is called on the thread that serves the metrics, without a lock held.
+    package func observe(
+        _ name: String, help: String, kind: MetricKind = .gauge, labels: [String: String] = [:],
+        read: @escaping @Sendable () -> Double
+    ) {
+        _ = self.instrument(name, help, kind, labels, replaces: true) { .callback(read) }
+    }
+
+    /// The current metrics, sorted by name and labels.
+    package func snapshot() -> [MetricFamily] {
+        let families = self.state.withLock { $0.families }
+        return families.sorted { $0.key < $1.key }.map { name, family in
+            let samples = family.series.sorted { $0.key < $1.key }.map { labels, instrument in
+                MetricSample(labels: labels, value: instrument.value)
+            }
+            return MetricFamily(name: name, help: family.help, kind: family.kind, samples: samples)
+        }
+    }
+
+    /// Returns the instrument for a name and labels, and makes it if there is none yet or `replaces` is true.
+    private func instrument(
+        _ name: String, _ help: String, _ kind: MetricKind, _ labels: [String: String], replaces: Bool = false,
+        make: () -> Instrument
+    ) -> Instrument {
+        precondition(Self.isValid(name), "the metric name '\(name)' is not in snake case")
+        let key = MetricLabels(labels)
+        let newInstrument = make()
+        let limit = self.seriesLimit
+        return self.state.withLock { state in
+            var family = state.families[name] ?? Family(help: help, kind: kind)
+            precondition(family.kind == kind, "the metric '\(name)' is used as \(family.kind) and as \(kind)")
+            let isNew = family.series[key] == nil
+            let seriesKey = isNew && family.series.count >= limit ? key.overflow : key
+            if !replaces, let existing = family.series[seriesKey] { return existing }
+            family.series[seriesKey] = newInstrument
+            state.families[name] = family
+            return newInstrument
+        }
+    }
+
+    /// Whether `name` is in snake case with ASCII letters, which every metrics store accepts.
+    private static func isValid(_ name: String) -> Bool {
+        guard let first = name.utf8.first, (97...122).contains(first) else { return false }
+        return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 95 }
+    }
+
+    private struct State {
+        var families: [String: Family] = [:]
+    }
+
+    private struct Family {
+        var help: String
+        var kind: MetricKind
+        var series: [MetricLabels: Instrument] = [:]
+    }
+
+    private enum Instrument: Sendable {
+        case counter(Counter)
+        case gauge(Gauge)
+        case timing(Timing)
+        case callback(@Sendable () -> Double)
+
+        var value: MetricValue {
+            switch self {
+            case .counter(let counter): .number(Double(counter.value))
+            case .gauge(let gauge): .number(Double(gauge.value))
+            case .timing(let timing): .histogram(timing.histogram)
+            case .callback(let read): .number(read())
+            }
+        }
+    }
+}
+
+/// The kind of a metric.
+package enum MetricKind: String, Sendable {
+    /// A value that only grows.
+    case counter
+    /// A value that grows and shrinks.
+    case gauge
+    /// A distribution of times.
+    case histogram
+}
+
+/// A set of labels in its exported order.
+package struct MetricLabels: Sendable, Hashable, Comparable {
+    /// Names and values, sorted by name.
+    package let pairs: [Pair]
+
+    /// Sorts `labels` by name.
+    package init(_ labels: [String: String]) {
+        self.pairs = labels.map { Pair(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
+    }
+
+    /// The same label names, each with the value `other`: the series for all label sets over the limit.
+    var overflow: MetricLabels {
+        MetricLabels(Dictionary(self.pairs.map { ($0.name, "other") }) { first, _ in first })
+    }
+
+    /// Orders by names and values.
+    package static func < (a: MetricLabels, b: MetricLabels) -> Bool {
+        a.pairs.lexicographicallyPrecedes(b.pairs) { ($0.name, $0.value) < ($1.name, $1.value) }
+    }
+
+    /// One label.
+    package struct Pair: Sendable, Hashable {
+        /// The label's name.
+        package let name: String
+        /// The label's value.
+        package let value: String
+    }
+}
+
+/// All series of one metric name, read at about the same time.
+package struct MetricFamily: Sendable {
+    /// The name.
+    package let name: String
+    /// The meaning of the metric, in one sentence.
+    package let help: String
+    /// The kind of the metric.
+    package let kind: MetricKind
+    /// The series, by labels.
+    package let samples: [MetricSample]
+}
+
+/// The value of one series.
+package struct MetricSample: Sendable {
+    /// The labels of the series.
+    package let labels: MetricLabels
+    /// The value of the series.
+    package let value: MetricValue
+}
+
+/// The value of a metric: a number or a distribution.
+package enum MetricValue: Sendable, Equatable {
+    /// A plain number.
+    case number(Double)
+    /// A distribution in microseconds.
+    case histogram(Histogram)
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+extension MetricsRegistry {
+    /// Exports the processor time, memory and start time of this process; must be called once, at the start.
+    package func addProcessMetrics() {
+        let startMilliseconds = WallClock.milliseconds()
+        self.observe(
+            MetricNames.Process.cpu, help: "Processor time used, user and system.", kind: .counter
+        ) { ProcessUsage.cpuSeconds }
+        self.observe(MetricNames.Process.residentMemory, help: "Resident memory in bytes.") {
+            ProcessUsage.residentBytes
+        }
+        self.observe(MetricNames.Process.startTime, help: "When the process started, in seconds since 1970.") {
+            Double(startMilliseconds) / 1_000
+        }
+    }
+}
+
+/// The resources that this process has used.
+package enum ProcessUsage {
+    /// The processor time of all threads in seconds, user and system.
+    package static var cpuSeconds: Double {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The resident memory in bytes.
+    package static var residentBytes: Double {
+        let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
+        let text = unsafe [UInt8](unsafeUninitializedCapacity: 256) { buffer, count in
+            unsafe count = max(0, read(file, buffer.baseAddress, 255))
+        }
+        let fields = text.split(separator: UInt8(ascii: " "))
+        guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
+        return Double(pages * sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
+
+/// The time of day, which only people read; no decision depends on it.
+package enum WallClock {
+    /// Milliseconds since 1970.
+    package static func milliseconds() -> Int64 {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// A time of day as text in the format of RFC 3339, in UTC and with milliseconds.
+    package static func text(milliseconds: Int64) -> String {
+        let (days, millisecondOfDay) = milliseconds.flooredDivision(by: 86_400_000)
+        // Howard Hinnant's algorithm computes the date from the number of the day. Its years begin in March, so that
+        // the leap day is the last day of a year.
+        let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let second = millisecondOfDay / 1_000
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let time = "\(padded(second / 3_600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+        return "\(date)T\(time).\(padded(millisecondOfDay % 1_000, 3))Z"
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let text = number.description
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+}
+
+extension Int64 {
+    /// Division whose remainder is never negative.
+    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let remainder = ((self % divisor) + divisor) % divisor
+        return ((self - remainder) / divisor, remainder)
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A span of a trace, as W3C's `traceparent` header describes it; `tracestate` is ignored.
+package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the HTTP header, the Kafka header and the frame field.
+    package static let headerName = "traceparent"
+
+    /// The upper half of the trace's id.
+    package let traceHigh: UInt64
+    /// The lower half of the trace's id.
+    package let traceLow: UInt64
+    /// The id of this span.
+    package let spanID: UInt64
+    /// Whether the caller records this trace.
+    package let isSampled: Bool
+
+    /// Starts a new trace with its first span.
+    ///
+    /// - Parameters:
+    ///   - isSampled: whether the trace is recorded.
+    ///   - generator: the source of the ids.
+    package init(isSampled: Bool, using generator: inout some RandomNumberGenerator) {
+        self.traceHigh = Self.identifier(using: &generator)
+        self.traceLow = Self.identifier(using: &generator)
+        self.spanID = Self.identifier(using: &generator)
+        self.isSampled = isSampled
+    }
+
+    private init(traceHigh: UInt64, traceLow: UInt64, spanID: UInt64, isSampled: Bool) {
+        self.traceHigh = traceHigh
+        self.traceLow = traceLow
+        self.spanID = spanID
+        self.isSampled = isSampled
+    }
+
+    /// Parses the value of a header; nil when it is malformed.
+    ///
+    /// For a malformed header the caller starts a new trace.
+    package init?(_ text: String) { self.init(parsing: text.utf8) }
+
+    /// Parses the bytes of a header's value; nil when they are malformed.
+    ///
+    /// A header of a later version is parsed as version 00, and its additional fields are ignored, as W3C requires.
+    package init?(parsing bytes: some Collection<UInt8>) {
+        // 2 + 1 + 32 + 1 + 16 + 1 + 2: version, trace, span, flags.
+        let head = Array(bytes.prefix(56))
+        guard head.count >= 55 else { return nil }
+        let dash = UInt8(ascii: "-")
+        guard head[2] == dash, head[35] == dash, head[52] == dash else { return nil }
+        guard let version = Self.hex(head[0..<2]), version != 0xff else { return nil }
+        guard version == 0 ? head.count == 55 : head.count == 55 || head[55] == dash else { return nil }
+        guard let high = Self.hex(head[3..<19]), let low = Self.hex(head[19..<35]) else { return nil }
+        guard let span = Self.hex(head[36..<52]), let flags = Self.hex(head[53..<55]) else { return nil }
+        guard high | low != 0, span != 0 else { return nil }
+        self.init(traceHigh: high, traceLow: low, spanID: span, isSampled: flags & 1 == 1)
+    }
+
+    /// The context of a child span of this one.
+    package func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
+        TraceContext(
+            traceHigh: self.traceHigh, traceLow: self.traceLow, spanID: Self.identifier(using: &generator),
+            isSampled: self.isSampled)
+    }
+
+    /// The trace's id as 32 hexadecimal digits.
+    package var traceID: String { Self.text(self.traceHigh) + Self.text(self.traceLow) }
+
+    /// The header's value.
+    package var description: String {
+        "00-\(self.traceID)-\(Self.text(self.spanID))-\(self.isSampled ? "01" : "00")"
+    }
+
+    /// The header's value as bytes.
+    package var bytes: [UInt8] { Array(self.description.utf8) }
+
+    private static func identifier(using generator: inout some RandomNumberGenerator) -> UInt64 {
+        // Zero is invalid as a trace id or a span id.
+        max(1, generator.next())
+    }
+
+    private static func hex(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var value: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case 48...57: value = value << 4 | UInt64(digit - 48)
+            case 97...102: value = value << 4 | UInt64(digit - 87)
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    private static func text(_ value: UInt64) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}

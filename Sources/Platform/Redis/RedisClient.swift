@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A pipelined connection to one Redis server, with limits; it reconnects after a loss.
+///
+/// Only one thread may use it.
+///
+/// All calls block the thread. Connecting takes at most one timeout. A pipeline fails after one timeout without any
+/// progress, and in any case after four timeouts. After a failed attempt to connect the client makes no further attempt
+/// until a pause is over, so that the thread can do other work while Redis is unreachable.
+package final class RedisClient {
+    /// The address of the server, and the limits.
+    package struct Settings: Sendable {
+        package var host: String
+        package var port: Int
+        /// The password, if there is one.
+        package var password: String?
+        /// The timeout of connecting, and of a pipeline in which no byte is sent or received.
+        ///
+        /// A whole pipeline may take four times as long.
+        package var timeout = Duration.seconds(1)
+        /// The maximum number of commands in one pipeline.
+        package var maxPipelineCommands = 100_000
+        /// The maximum number of bytes in one pipeline.
+        package var maxPipelineBytes = 64 << 20
+        /// The maximum number of bytes in the replies to one pipeline.
+        package var maxReplyBytes = 256 << 20
+        /// The longest pause between attempts to connect; the first pause is a sixteenth of it.
+        package var longestReconnectPause = Duration.milliseconds(800)
+
+        package init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// The server process to which a connection leads.
+    package struct Identity: Equatable, Sendable {
+        /// The number of the connection among all connections of this client, counted from 1.
+        package var serial: Int
+        /// The server's `run_id`, which changes with each start of the server.
+        package var runID: String
+
+        /// An identity; `RedisClient` makes one for each connection.
+        package init(serial: Int, runID: String) {
+            self.serial = serial
+            self.runID = runID
+        }
+    }
+
+    private let settings: Settings
+    private let scripts: [RedisScript]
+    private let now: () -> Int64
+    private var random: any RandomNumberGenerator
+    private var connection: Connection?
+    private var identity: Identity?
+    private var hashes: [RedisScript: String] = [:]
+    /// The number of connections that were opened.
+    private var serial = 0
+    private var plan: ReconnectPlan
+
+    /// Makes a client; it connects when it is first needed.
+    ///
+    /// - Parameters:
+    ///   - settings: the address of the server, and the limits.
+    ///   - scripts: the scripts to load at each connect, so that they can be run by their hash.
+    ///   - random: the source of the jitter of reconnects.
+    ///   - now: returns the time in milliseconds of the monotonic clock, for the pauses between attempts.
+    package init(
+        _ settings: Settings, scripts: [RedisScript] = [], random: some RandomNumberGenerator,
+        now: @escaping () -> Int64
+    ) {
+        self.settings = settings
+        self.scripts = scripts
+        self.random = random
+        self.now = now
+        let longestPause = max(.milliseconds(1), settings.longestReconnectPause)
+        self.plan = ReconnectPlan(firstPause: max(.milliseconds(1), longestPause / 16), longestPause: longestPause)
+    }
+
+    /// Connects if there is no connection, and returns the server's identity.
+    ///
+    /// Call it before a pipeline: it detects a connection that the server has closed, so that nothing is sent on it.
+    ///
+    /// - Throws: `unreachable`, also while the next attempt is not due, or `loading`.
+    @discardableResult
+    package func connect() throws(RedisError) -> Identity {
+        if let identity = self.identity, let connection = self.connection {
+            if !connection.isUnusable { return identity }
+            self.drop()
+        }
+        let now = self.now()
+        guard now >= self.plan.due else {
+            throw .unreachable("the next attempt is due in \(self.plan.due - now) ms")
+        }
+        do {
+            let identity = try self.openConnection()
+            self.plan.succeeded()
+            return identity
+        } catch {
+            self.drop()
+            self.plan.failed(at: now, using: &self.random)
+            throw error
+        }
+    }
+
+    /// Sends all commands at once and reads one reply for each.
+    ///
+    /// - Throws: an error whose `mayHaveRun` says whether the commands may have been executed.
+    package func pipeline(_ commands: [RedisCommand]) throws(RedisError) -> [RedisReply] {
+        guard commands.count <= self.settings.maxPipelineCommands else {
+            throw .tooLarge(
+                "\(commands.count) commands in a pipeline; at most \(self.settings.maxPipelineCommands) are allowed")
+        }
+        let bytes = commands.reduce(0) { $0 + $1.byteCount }
+        guard bytes <= self.settings.maxPipelineBytes else {
+            throw .tooLarge("\(bytes) bytes in a pipeline; at most \(self.settings.maxPipelineBytes) are allowed")
+        }
+        if self.connection == nil { try self.connect() }
+        return try self.exchange(commands)
+    }
+
+    /// Runs scripts by their hashes, in one pipeline.
+    ///
+    /// - Throws: as `pipeline`; `scriptsMissing` after a SCRIPT FLUSH.
+    package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
+        if self.connection == nil { try self.connect() }
+        var commands: [RedisCommand] = []
+        commands.reserveCapacity(calls.count)
+        for call in calls {
+            guard let hash = self.hashes[call.script] else {
+                preconditionFailure("the script \(call.script.name) was not passed to `RedisClient.init`")
+            }
+            commands.append(RedisCommand(["EVALSHA", hash, String(call.keys.count)] + call.keys + call.arguments))
+        }
+        let replies = try self.pipeline(commands)
+        let isScriptMissing = replies.contains {
+            if case .error(let text) = $0 { text.hasPrefix("NOSCRIPT") } else { false }
+        }
+        guard !isScriptMissing else {
+            try self.loadScripts()
+            throw .scriptsMissing
+        }
+        return replies
+    }
+
+    /// Closes the connection; the next call connects again.
+    package func drop() {
+        self.connection = nil
+        self.identity = nil
+    }
+
+    /// Connects, authenticates, asks for the server's identity and loads the scripts.
+    private func openConnection() throws(RedisError) -> Identity {
+        self.connection = try Connection(
+            host: self.settings.host, port: self.settings.port, timeout: self.settings.timeout)
+        if let password = self.settings.password {
+            let reply = try self.exchange([RedisCommand(["AUTH", password])]).first
+            if case .error(let text) = reply { throw .unreachable(text) }
+        }
+        guard let info = try self.exchange([RedisCommand(["INFO", "server"])]).first else {
+            throw .protocolViolation("the reply to INFO is missing")
+        }
+        if case .error(let text) = info {
+            if text.hasPrefix("LOADING") { throw .loading }
+            throw .unreachable(text)
+        }
+        let lines = (info.text ?? "").split(whereSeparator: \.isNewline)
+        guard let line = lines.first(where: { $0.hasPrefix("run_id:") }) else {
+            throw .protocolViolation("the reply to INFO contains no run_id")
+        }
+        try self.loadScripts()
+        self.serial += 1
+        let identity = Identity(serial: self.serial, runID: String(line.dropFirst(7)))
+        self.identity = identity
+        return identity
+    }
+
+    private func loadScripts() throws(RedisError) {
+        let replies = try self.exchange(self.scripts.map { RedisCommand(["SCRIPT", "LOAD", $0.source]) })
+        for (script, reply) in zip(self.scripts, replies) {
+            guard let hash = reply.text else {
+                throw .protocolViolation("SCRIPT LOAD of \(script.name) was answered with \(reply)")
+            }
+            self.hashes[script] = hash
+        }
+    }
+
+    private func exchange(_ commands: [RedisCommand]) throws(RedisError) -> [RedisReply] {
+        guard let connection = self.connection else { throw .unreachable("there is no connection") }
+        do {
+            return try connection.exchange(
+                commands, timeout: self.settings.timeout, maximumBytes: self.settings.maxReplyBytes)
+        } catch {
+            // On a connection that stays open, late replies would be taken for replies to the next pipeline.
+            self.drop()
+            throw error
+        }
+    }
+}

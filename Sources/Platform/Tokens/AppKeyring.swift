@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import FoundationEssentials
+
+/// The keys of all apps; a value that is rebuilt when the keys file changes.
+///
+/// Example of a keys file: `{"apps": {"demo": {"keys": [{"kid": "k1", "alg": "HS256", "k": "<base64url>"}]}}}`. An
+/// ES256 key has `x` and `y`, and `d` if it can sign. The first key of an app signs; all of its keys verify. To rotate,
+/// put a new key first, wait until the tokens of the old key have expired, then remove the old key.
+package struct AppKeyring: Sendable {
+    /// The apps' names, sorted.
+    package var apps: [String] { self.keys.keys.sorted() }
+    private let keys: [String: [AppKey]]
+    /// For each key id, how many apps have such a key.
+    private let appsWithKey: [String: Int]
+
+    /// Makes a keyring from the keys of each app; the first key of an app signs.
+    ///
+    /// - Throws: `badApp`, `noKeys` or `badKey`.
+    package init(_ keys: [String: [AppKey]]) throws(KeyringError) {
+        for (app, list) in keys.sorted(by: { $0.key < $1.key }) {
+            guard TokenClaims.isIdentifier(app) else { throw .badApp(app) }
+            guard !list.isEmpty else { throw .noKeys(app: app) }
+            guard Set(list.map(\.kid)).count == list.count else {
+                throw .badKey(kid: list[0].kid, reason: "two keys of the app '\(app)' have the same kid")
+            }
+        }
+        self.keys = keys
+        self.appsWithKey = keys.values.joined().reduce(into: [:]) { $0[$1.kid, default: 0] += 1 }
+    }
+
+    /// Parses a keys file; unknown parts of the file are ignored.
+    ///
+    /// - Throws: `KeyringError`.
+    package init(json: [UInt8]) throws(KeyringError) {
+        let file: KeysFile
+        do {
+            file = try JSONDecoder().decode(KeysFile.self, from: Data(json))
+        } catch {
+            throw .malformed(Self.describe(error))
+        }
+        var keys: [String: [AppKey]] = [:]
+        for (app, entry) in file.apps.sorted(by: { $0.key < $1.key }) {
+            var list: [AppKey] = []
+            for key in entry.keys { list.append(try key.appKey()) }
+            keys[app] = list
+        }
+        try self.init(keys)
+    }
+
+    /// The key that signs for an app.
+    package func signingKey(for app: String) -> AppKey? { self.keys[app]?.first }
+
+    /// The app's key with the id `kid`.
+    func key(_ kid: String, of app: String) -> AppKey? { self.keys[app]?.first { $0.kid == kid } }
+
+    /// Whether any app has a key with the id `kid`.
+    func contains(_ kid: String) -> Bool { self.appsWithKey[kid] != nil }
+
+    private static func describe(_ error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "it is not JSON" }
+        func path(_ context: DecodingError.Context) -> String {
+            context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined()
+        }
+        return switch error {
+        case .keyNotFound(let key, let context): "\(path(context)) has no \"\(key.stringValue)\""
+        case .typeMismatch(_, let context): "\(path(context)) is of another type"
+        case .valueNotFound(_, let context): "\(path(context)) is null"
+        case .dataCorrupted(let context): path(context).isEmpty ? "it is not JSON" : "\(path(context)) has a bad value"
+        @unknown default: "it is not as expected"
+        }
+    }
+}
+
+/// The part of the keys file that the keyring reads.
+private struct KeysFile: Decodable {
+    let apps: [String: App]
+
+    struct App: Decodable {
+        let keys: [Key]
+    }
+
+    struct Key: Decodable {
+        let kid: String
+        let alg: String
+        let k: String?
+        let x: String?
+        let y: String?
+        let d: String?
+
+        func appKey() throws(KeyringError) -> AppKey {
+            switch TokenAlgorithm(rawValue: self.alg) {
+            case .hs256:
+                return try AppKey(kid: self.kid, secret: self.bytes(self.k, "k"))
+            case .es256:
+                let secret = try self.d.map { text throws(KeyringError) in try self.bytes(text, "d") }
+                return try AppKey(kid: self.kid, x: self.bytes(self.x, "x"), y: self.bytes(self.y, "y"), secret: secret)
+            case nil:
+                throw .badKey(kid: self.kid, reason: "its \"alg\" must be HS256 or ES256")
+            }
+        }
+
+        private func bytes(_ text: String?, _ name: String) throws(KeyringError) -> [UInt8] {
+            guard let bytes = text.flatMap({ Base64URL.decode($0.utf8) }) else {
+                throw .badKey(kid: self.kid, reason: "its \"\(name)\" must be base64url without padding")
+            }
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import COpenSSL
+
+/// The proof that a server understood a handshake (RFC 6455, section 4.2.2): base64 of SHA-1 of the key and a constant.
+enum AcceptKey {
+    /// The value of `Sec-WebSocket-Accept` for a client's key.
+    static func acceptValue(for key: String) -> String {
+        let input = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        var digest = [UInt8](repeating: 0, count: 20)
+        unsafe EVP_Digest(input, input.count, &digest, nil, EVP_sha1(), nil)
+        return Self.base64(digest)
+    }
+
+    /// The key that encodes a nonce of 16 random bytes, which is passed as two 64-bit words.
+    static func key(nonce: (UInt64, UInt64)) -> String {
+        var bytes: [UInt8] = []
+        for word in [nonce.0, nonce.1] {
+            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        }
+        return Self.base64(bytes)
+    }
+
+    /// Whether a key is base64 of 16 bytes.
+    static func isValid(_ key: String) -> Bool {
+        let bytes = Array(key.utf8)
+        guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "="),
+            bytes[21] != UInt8(ascii: "=")
+        else { return false }
+        // OpenSSL decodes each padding character to a zero byte, so 16 bytes become 18.
+        var decoded = [UInt8](repeating: 0, count: 18)
+        return unsafe EVP_DecodeBlock(&decoded, bytes, 24) == 18
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        // `EVP_EncodeBlock` appends a terminating zero to the text.
+        var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        let count = unsafe EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
+        return String(decoding: text.prefix(Int(count)), as: UTF8.self)
+    }
+}

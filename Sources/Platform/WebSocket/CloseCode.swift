@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a WebSocket was closed (RFC 6455, section 7.4), or an application's own code of 3000 to 4999.
+package struct CloseCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The number on the wire.
+    package let rawValue: UInt16
+
+    /// Makes a code from any number; `isAllowedOnWire` says whether it may be sent.
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The connection has served its purpose (normal closure).
+    package static let normal = CloseCode(rawValue: 1000)
+    /// The server shuts down, or the user left the page.
+    package static let goingAway = CloseCode(rawValue: 1001)
+    /// The peer broke the protocol.
+    package static let protocolError = CloseCode(rawValue: 1002)
+    /// The peer sent a kind of data that this side does not accept.
+    package static let unsupportedData = CloseCode(rawValue: 1003)
+    /// The peer's close frame had no code.
+    ///
+    /// Never on the wire.
+    package static let noCode = CloseCode(rawValue: 1005)
+    /// The connection ended without a close frame.
+    ///
+    /// Never on the wire.
+    package static let abnormal = CloseCode(rawValue: 1006)
+    /// A text was not UTF-8.
+    package static let invalidData = CloseCode(rawValue: 1007)
+    /// The peer broke a rule for which no other code exists.
+    package static let policyViolation = CloseCode(rawValue: 1008)
+    /// A message was larger than this side accepts.
+    package static let messageTooBig = CloseCode(rawValue: 1009)
+
+    /// Whether a close frame may carry this code: true for codes that are defined for the wire, and the ranges of
+    /// libraries and applications.
+    package var isAllowedOnWire: Bool {
+        switch self.rawValue {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+
+    package var description: String { String(self.rawValue) }
+}

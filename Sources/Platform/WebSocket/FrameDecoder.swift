@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decodes the bytes of a peer into messages, however they are split into chunks.
+///
+/// A frame that is completely contained in a chunk is unmasked in place and returned as a range, without a copy or an
+/// allocation. A message in several frames or chunks is buffered, up to its limit. Between messages the decoder holds
+/// no memory. Every size is checked before the payload arrives.
+package struct FrameDecoder: Sendable {
+    /// The maximum size of a message in bytes, of all its frames together.
+    package let maxMessageBytes: Int
+    private let role: Role
+    /// Whether a close frame or a protocol violation has ended the decoding.
+    private var hasEnded = false
+
+    /// A header of which only a part was received.
+    private var header = InlineArray<14, UInt8>(repeating: 0)
+    private var headerCount: UInt8 = 0
+    /// The frame whose payload was received only in part; its `payloadCount` is the number of missing bytes.
+    private var frame: FrameHeader?
+    /// The received bytes of the message that is being buffered.
+    private var message: [UInt8] = []
+    /// Text or binary; nil between messages.
+    private var messageKind: Opcode?
+    /// Checks the text message that is being buffered.
+    private var validator = UTF8Validator()
+    /// The payload of the control frame that is being buffered; it may come between the frames of a message.
+    private var controlPayload: [UInt8] = []
+
+    /// Starts before the first frame.
+    ///
+    /// - Parameters:
+    ///   - role: The side on which this decoder runs. A server requires masked frames, a client rejects them.
+    ///   - maxMessageBytes: The maximum size of a message in bytes, of all its frames together.
+    package init(role: Role, maxMessageBytes: Int) {
+        self.role = role
+        self.maxMessageBytes = maxMessageBytes
+    }
+
+    /// The memory that the decoder holds for incomplete messages, in bytes.
+    package var bufferedCapacityBytes: Int { self.message.capacity + self.controlPayload.capacity }
+
+    /// Decodes the next event in `chunk` from `offset` on, and advances `offset` past the decoded bytes.
+    ///
+    /// Call this method until it returns nil; then all bytes of the chunk are consumed. After a close or a failure, all
+    /// later bytes are consumed and ignored.
+    package mutating func next(_ chunk: inout MutableSpan<UInt8>, _ offset: inout Int) -> FrameEvent? {
+        if self.hasEnded {
+            offset = chunk.count
+            return nil
+        }
+        do throws(ProtocolViolation) {
+            while true {
+                if self.frame == nil {
+                    guard let header = try self.nextHeader(chunk.span, &offset) else { return nil }
+                    try self.validate(header)
+                    if let event = try self.decodeWholeFrame(header, &chunk, &offset) { return event }
+                    self.frame = header
+                }
+                if !(try self.bufferPayload(&chunk, &offset)) { return nil }
+                if let event = try self.endFrame() { return event }
+            }
+        } catch {
+            self.stop()
+            offset = chunk.count
+            return .failure(error)
+        }
+    }
+
+    /// Reads the next header; nil until all of it has been received.
+    private mutating func nextHeader(
+        _ chunk: Span<UInt8>, _ offset: inout Int
+    ) throws(ProtocolViolation) -> FrameHeader? {
+        let available = chunk.count - offset
+        if self.headerCount == 0, available >= 2 {
+            let headerSize = FrameHeader.byteCount(secondByte: chunk[offset + 1])
+            if available >= headerSize {
+                defer { offset += headerSize }
+                return try FrameHeader(chunk.extracting(offset..<offset + headerSize))
+            }
+        }
+        while offset < chunk.count {
+            self.header[Int(self.headerCount)] = chunk[offset]
+            self.headerCount += 1
+            offset += 1
+            if self.headerCount < 2 { continue }
+            let headerSize = FrameHeader.byteCount(secondByte: self.header[1])
+            if Int(self.headerCount) == headerSize {
+                self.headerCount = 0
+                return try FrameHeader(self.header.span.extracting(0..<headerSize))
+            }
+        }
+        return nil
+    }
+
+    /// Checks a header against the role, the current message and the size limit.
+    private func validate(_ header: FrameHeader) throws(ProtocolViolation) {
+        switch (self.role, header.mask) {
+        case (.server, nil): throw .maskMissing
+        case (.client, .some): throw .maskForbidden
+        case (.server, .some), (.client, nil): break
+        }
+        switch header.opcode {
+        case .close, .ping, .pong: return
+        case .text, .binary: if self.messageKind != nil { throw .messageInterrupted }
+        case .continuation: if self.messageKind == nil { throw .continuationWithoutStart }
+        }
+        // A subtraction, because a sum with the announced length could overflow.
+        if header.payloadCount > self.maxMessageBytes - self.message.count { throw .messageTooBig }
+    }
+
+    /// Decodes a message or control frame that is completely contained in the chunk, without buffering it.
+    ///
+    /// - Returns: The event; nil when the frame must be buffered.
+    private mutating func decodeWholeFrame(
+        _ header: FrameHeader, _ chunk: inout MutableSpan<UInt8>, _ offset: inout Int
+    ) throws(ProtocolViolation) -> FrameEvent? {
+        guard header.isFinal, header.opcode != .continuation, header.payloadCount <= chunk.count - offset else {
+            return nil
+        }
+        let range = offset..<offset + header.payloadCount
+        if var mask = header.mask { mask.apply(to: &chunk, range) }
+        offset = range.upperBound
+        switch header.opcode {
+        case .continuation: return nil
+        case .text:
+            var validator = UTF8Validator()
+            guard validator.consume(chunk.span.extracting(range)), validator.isComplete else { throw .invalidUTF8 }
+            return .text(.inChunk(range))
+        case .binary: return .binary(.inChunk(range))
+        case .ping: return .ping(.inChunk(range))
+        case .pong: return .pong(.inChunk(range))
+        case .close: return try self.closeEvent(chunk.span.extracting(range))
+        }
+    }
+
+    /// Buffers the received part of the current frame's payload.
+    ///
+    /// - Returns: Whether the frame is complete.
+    private mutating func bufferPayload(
+        _ chunk: inout MutableSpan<UInt8>, _ offset: inout Int
+    ) throws(ProtocolViolation) -> Bool {
+        guard var frame = self.frame else { return false }
+        let range = offset..<min(chunk.count, offset + frame.payloadCount)
+        frame.mask?.apply(to: &chunk, range)
+        frame.payloadCount -= range.count
+        offset = range.upperBound
+        self.frame = frame
+        let received = chunk.span.extracting(range)
+        if frame.opcode.isControl {
+            self.controlPayload.reserveCapacity(self.controlPayload.count + range.count + frame.payloadCount)
+            for index in received.indices { self.controlPayload.append(received[index]) }
+            return frame.payloadCount == 0
+        }
+        if frame.opcode != .continuation { self.messageKind = frame.opcode }
+        if self.messageKind == .text, !self.validator.consume(received) { throw .invalidUTF8 }
+        self.growMessage(by: range.count)
+        unsafe received.withUnsafeBufferPointer { bytes in unsafe self.message.append(contentsOf: bytes) }
+        return frame.payloadCount == 0
+    }
+
+    /// Enlarges the buffer by doubling, up to the limit, and only for received bytes, never for announced ones.
+    private mutating func growMessage(by count: Int) {
+        let newCount = self.message.count + count
+        if newCount <= self.message.capacity { return }
+        self.message.reserveCapacity(max(newCount, min(self.message.capacity * 2, self.maxMessageBytes)))
+    }
+
+    /// Ends the current frame and returns the message that it completes, if any.
+    private mutating func endFrame() throws(ProtocolViolation) -> FrameEvent? {
+        guard let frame = self.frame else { return nil }
+        self.frame = nil
+        switch frame.opcode {
+        case .ping: return .ping(.buffered(self.takeControlPayload()))
+        case .pong: return .pong(.buffered(self.takeControlPayload()))
+        case .close:
+            let payload = self.takeControlPayload()
+            return try self.closeEvent(payload.span)
+        case .text, .binary, .continuation:
+            if !frame.isFinal { return nil }
+            if !self.validator.isComplete { throw .invalidUTF8 }
+            let kind = self.messageKind
+            let message = self.message
+            self.message = []
+            self.messageKind = nil
+            self.validator = UTF8Validator()
+            return kind == .text ? .text(.buffered(message)) : .binary(.buffered(message))
+        }
+    }
+
+    /// Returns the buffered payload of a control frame, and clears the buffer.
+    private mutating func takeControlPayload() -> [UInt8] {
+        defer { self.controlPayload = [] }
+        return self.controlPayload
+    }
+
+    /// Reads a close frame's payload (RFC 6455, section 5.5.1), and stops decoding.
+    private mutating func closeEvent(_ payload: Span<UInt8>) throws(ProtocolViolation) -> FrameEvent {
+        self.stop()
+        if payload.isEmpty { return .close(nil, reason: "") }
+        if payload.count == 1 { throw .closePayload }
+        let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        if !code.isAllowedOnWire { throw .closePayload }
+        let reason = payload.extracting(2...)
+        var validator = UTF8Validator()
+        guard validator.consume(reason), validator.isComplete else { throw .invalidUTF8 }
+        let text = unsafe reason.withUnsafeBufferPointer { bytes in unsafe String(decoding: bytes, as: UTF8.self) }
+        return .close(code, reason: text)
+    }
+
+    /// Stops decoding and frees all memory, after a close frame or a violation, or when the owner closes the connection.
+    package mutating func stop() {
+        self.hasEnded = true
+        self.frame = nil
+        self.message = []
+        self.messageKind = nil
+        self.controlPayload = []
+    }
+}

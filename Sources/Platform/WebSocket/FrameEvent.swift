@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A decoded message, control frame or failure.
+package enum FrameEvent: Equatable, Sendable {
+    /// A whole text message; its bytes are valid UTF-8.
+    case text(Payload)
+    /// A whole binary message.
+    case binary(Payload)
+    /// A ping; the pong must return its payload.
+    case ping(Payload)
+    /// A pong: the response to a ping.
+    case pong(Payload)
+    /// The peer's close frame, which is the last event. The code is nil when the frame contained no code.
+    case close(CloseCode?, reason: String)
+    /// The peer broke the protocol; later bytes are ignored.
+    case failure(ProtocolViolation)
+
+    /// The location of the bytes of a message.
+    package enum Payload: Equatable, Sendable {
+        /// In the chunk that was passed to the decoder, unmasked in place.
+        case inChunk(Range<Int>)
+        /// In an array, copied from several frames or chunks.
+        case buffered([UInt8])
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The start line and fields of an HTTP/1.1 message (RFC 9112), as far as a handshake needs them.
+package struct HTTPHead: Equatable, Sendable {
+    /// The start line, without its CRLF.
+    package var startLine: String
+    /// The header fields in order.
+    package var fields: [Field]
+
+    /// One header field.
+    package struct Field: Equatable, Sendable {
+        /// The field's name in lower case.
+        package var name: String
+        /// The field's value without the white space around it.
+        package var value: String
+
+        /// Makes a field.
+        ///
+        /// Neither name nor value may contain line breaks.
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The maximum number of fields of a head.
+    package static let maxFields = 64
+
+    /// The values of all fields with the name `name`, which must be in lower case.
+    package func values(_ name: String) -> [String] {
+        self.fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// Whether the comma-separated list field `name` contains `token`, which must be in lower case; the field's case is
+    /// ignored.
+    func hasToken(_ token: String, in name: String) -> Bool {
+        self.listItems(name).contains { $0.lowercased() == token }
+    }
+
+    /// The items of a comma-separated list field, from all fields with that name.
+    func listItems(_ name: String) -> [String] {
+        self.values(name).flatMap { value in
+            value.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: Self.trimmed($0), as: UTF8.self) }
+        }.filter { !$0.isEmpty }
+    }
+
+    /// Parses a whole head, including the empty line at its end.
+    ///
+    /// - Throws: `HTTPHeadError.malformed`, or `.tooLarge` for too many fields.
+    init(parsing bytes: [UInt8]) throws(HTTPHeadError) {
+        var lines: [ArraySlice<UInt8>] = []
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: 10) {
+            guard end > rest.startIndex, rest[end - 1] == 13 else { throw .malformed }
+            let line = rest[rest.startIndex..<end - 1]
+            if line.isEmpty { break }
+            // `>` and not `>=`, because `lines` contains the start line besides the fields.
+            if lines.count > Self.maxFields { throw .tooLarge }
+            lines.append(line)
+            rest = rest[(end + 1)...]
+        }
+        guard let first = lines.first, !first.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { throw .malformed }
+        self.startLine = String(decoding: first, as: UTF8.self)
+        self.fields = []
+        for line in lines.dropFirst() { self.fields.append(try Self.field(line)) }
+    }
+
+    private static func field(_ line: ArraySlice<UInt8>) throws(HTTPHeadError) -> Field {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { throw .malformed }
+        let name = line[..<colon]
+        let value = Self.trimmed(line[(colon + 1)...])
+        // White space before the colon and folded lines are rejected, because they enable request smuggling.
+        guard name.allSatisfy(Self.isTokenByte) else { throw .malformed }
+        if value.contains(where: { ($0 < 0x20 && $0 != 9) || $0 == 0x7F }) { throw .malformed }
+        return Field(
+            name: String(decoding: name, as: UTF8.self).lowercased(), value: String(decoding: value, as: UTF8.self))
+    }
+
+    /// Whether a byte may be in a token (RFC 9110, section 5.6.2).
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private static func trimmed<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
+        let isSpace = { (byte: UInt8) in byte == 32 || byte == 9 }
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }),
+            let last = bytes.lastIndex(where: { !isSpace($0) })
+        else { return bytes[bytes.endIndex...] }
+        return bytes[first...last]
+    }
+}
+
+/// Why a head could not be parsed.
+package enum HTTPHeadError: Error, Hashable, Sendable {
+    /// Its syntax is not that of HTTP/1.1.
+    case malformed
+    /// It is longer or has more fields than the limits allow.
+    case tooLarge
+}
+
+/// Collects the bytes of a head that is received in pieces, up to a size limit.
+package struct HTTPHeadReader: Sendable {
+    /// The maximum size of a head in bytes.
+    package let maxBytes: Int
+    private var received: [UInt8] = []
+
+    /// Makes a reader that has received no byte yet.
+    package init(maxBytes: Int) { self.maxBytes = maxBytes }
+
+    /// Adds the next received piece.
+    ///
+    /// - Returns: The head, and the number of bytes of this piece that belong to the head; nil until the head is
+    ///   complete.
+    /// - Throws: `HTTPHeadError`. After an error the reader must not be used any more.
+    package mutating func consume(
+        _ bytes: Span<UInt8>
+    ) throws(HTTPHeadError) -> (head: HTTPHead, used: Int)? {
+        for index in bytes.indices {
+            if self.received.count == self.maxBytes { throw .tooLarge }
+            self.received.append(bytes[index])
+            guard bytes[index] == 10, self.received.suffix(4).elementsEqual([13, 10, 13, 10]) else { continue }
+            return (try HTTPHead(parsing: self.received), index + 1)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClientAddress
+internal import MachineKit
+
+/// The limits and timeouts that all connections of a group share.
+package struct WebSocketConfiguration: Sendable {
+    /// The maximum size of a received message in bytes; a larger one closes the connection with 1009.
+    package var maxMessageBytes = 65_536
+    /// The maximum size of a handshake's head in bytes; a longer one is answered with 431.
+    package var maxHandshakeBytes = 8_192
+    /// The maximum number of bytes that may be pending for a peer; beyond it the connection closes with `overflowCode`.
+    package var maxPendingBytes = 1_048_576
+    /// The close code for a peer that reads too slowly.
+    package var overflowCode = CloseCode.policyViolation
+    /// The maximum number of connections, including those in their handshake; further ones are answered with 503.
+    package var maxConnections = 100_000
+    /// The value of `Retry-After` in a 503 response, in whole seconds.
+    package var retryAfter = Duration.seconds(5)
+    /// What each peer may send; nil for no limit.
+    package var inbound: InboundLimits?
+    /// The maximum number of bytes that all connections of the group hold of messages whose end was not received;
+    /// a connection that would exceed it is closed.
+    package var maxUnfinishedBytes = Int.max
+    /// The peers whose word about a client's address counts.
+    package var trustedProxies = TrustedProxies()
+    /// Whether trusted proxies begin each connection with a PROXY header of version 2.
+    ///
+    /// Without it their `X-Forwarded-For` counts. Which of the two is never guessed from the bytes, because a client may
+    /// send the bytes of either.
+    package var speaksProxyProtocol = false
+    /// How long a handshake may take.
+    package var handshakeTimeout = Duration.seconds(10)
+    /// A ping is sent when no byte was received for this time; zero disables pings.
+    package var pingInterval = Duration.seconds(30)
+    /// How long the peer may take to answer a ping; then the connection is ended.
+    package var pongTimeout = Duration.seconds(10)
+    /// How long the peer may take to answer a close frame.
+    ///
+    /// The peer may then take as long again to end the TCP connection.
+    package var closeTimeout = Duration.seconds(5)
+    /// The size of the kernel's send buffer for each connection; 0 keeps the kernel's default.
+    package var sendBufferBytes: Int32 = 0
+    /// The paths and subprotocols that a server accepts in a handshake.
+    package var policy = HandshakePolicy()
+
+    /// The defaults.
+    package init() {}
+}
+
+/// The timeouts of a configuration in milliseconds, the unit of the loop's clock.
+///
+/// The durations are converted only once, because each sweep compares them with the state of every connection.
+struct SweepTimes {
+    let handshakeTimeout: UInt64
+    let pingInterval: UInt64
+    let pongTimeout: UInt64
+    let closeTimeout: UInt64
+
+    init(_ configuration: WebSocketConfiguration) {
+        func milliseconds(_ duration: Duration) -> UInt64 { UInt64(max(0, Milliseconds(duration).count)) }
+        self.handshakeTimeout = milliseconds(configuration.handshakeTimeout)
+        self.pingInterval = milliseconds(configuration.pingInterval)
+        self.pongTimeout = milliseconds(configuration.pongTimeout)
+        self.closeTimeout = milliseconds(configuration.closeTimeout)
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package import EventLoop
+
+/// The closing of a connection, and the detection of peers that do not answer in time.
+extension WebSocketConnection {
+    /// Handles the peer's close frame, which answers our own close frame or is the first one (RFC 6455, section 5.5.1).
+    func receivedClose(_ code: CloseCode?, reason: String) {
+        if self.state == .open {
+            self.closure = WebSocketClosure(code: code ?? .noCode, reason: reason, cause: .peer)
+            self.writeClose(code, reason: "")
+        }
+        self.endAfterClose()
+    }
+
+    /// Handles a protocol violation of the peer: sends the close code, and stops reading.
+    func fail(_ violation: ProtocolViolation) {
+        self.closure = WebSocketClosure(code: violation.closeCode, reason: "", cause: .violation(violation))
+        if self.state == .open { self.writeClose(violation.closeCode, reason: "") }
+        self.stream?.finish()
+        self.endAfterClose()
+    }
+
+    /// Sends a close frame, even when the pending bytes have reached their limit.
+    func writeClose(_ code: CloseCode?, reason: String) {
+        guard let stream = self.stream else { return }
+        let payload = FrameEncoder.closePayload(code, reason: reason)
+        // The largest close frame has 131 bytes.
+        stream.pendingLimitBytes += 256
+        // If the write fails, the stream is ending and reports that itself.
+        _ = try? stream.write(self.encoded(.close, payload.span))
+    }
+
+    /// Notifies the delegate that the WebSocket has ended, and begins to wait for the end of the TCP connection.
+    ///
+    /// The server is the first to end the TCP connection (RFC 6455, section 7.1.1).
+    private func endAfterClose() {
+        self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+        if self.role == .server { self.stream?.finish() }
+        self.notifyClosed(defaultCause: .connection(.closed))
+    }
+
+    /// Notifies the delegate of the end, only once; `defaultCause` is used when no other cause was recorded.
+    private func notifyClosed(defaultCause: WebSocketClosure.Cause) {
+        if self.state == .ended { return }
+        self.state = .ended
+        self.handshake = nil
+        let closure = self.closure ?? WebSocketClosure(code: .abnormal, reason: "", cause: defaultCause)
+        self.closure = nil
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.webSocketClosed(self, closure)
+        self.context = nil
+    }
+
+    /// Ends the connection if the peer is overdue, and sends a ping if the peer is silent.
+    ///
+    /// After a pause of this whole process, an answer that came in time may still be unread in the socket. Therefore
+    /// a connection is ended only by the second sweep that finds it overdue. Between two sweeps the socket is read.
+    func sweep(now: UInt64) {
+        let times = self.group.sweepTimes
+        let waitedMilliseconds = now - min(now, self.waitingSinceMilliseconds)
+        let timeout: UInt64
+        let cause: WebSocketClosure.Cause
+        switch self.state {
+        case .connecting: (timeout, cause) = (times.handshakeTimeout, .handshakeTimeout)
+        case .closing, .ended: (timeout, cause) = (times.closeTimeout, .closeTimeout)
+        case .open:
+            if !self.awaitsPong {
+                let silentMilliseconds = now - min(now, self.lastReceivedMilliseconds)
+                if times.pingInterval > 0, silentMilliseconds >= times.pingInterval { self.ping() }
+                return
+            }
+            (timeout, cause) = (times.pongTimeout, .pingTimeout)
+        }
+        let wasOverdue = self.isOverdue
+        self.isOverdue = waitedMilliseconds >= timeout
+        if !self.isOverdue || !wasOverdue { return }
+        if self.state == .ended {
+            self.stream?.close()
+            self.forgetStream()
+        } else {
+            self.abort(cause)
+        }
+    }
+
+    private func abort(_ cause: WebSocketClosure.Cause) {
+        // The code and reason of our own close stay.
+        if case .own? = self.closure?.cause {
+            self.closure?.cause = cause
+        } else if self.closure == nil {
+            self.closure = WebSocketClosure(code: .abnormal, reason: "", cause: cause)
+        }
+        self.stream?.abort()
+    }
+
+    private func forgetStream() {
+        self.stream = nil
+        self.group.remove(self)
+    }
+}
+
+extension WebSocketConnection: TCPStreamDelegate {
+    /// As a client: the TCP connection is established, so the handshake request is sent.
+    package func streamConnected(_ stream: TCPStream) {
+        guard let client = self.handshake?.client else { return }
+        stream.pendingLimitBytes = self.group.configuration.maxPendingBytes
+        stream.startReading()
+        // If the write fails, the stream is ending and reports that itself.
+        _ = try? stream.write(SharedBytes(client.request))
+    }
+
+    /// Handles received bytes of the handshake and of frames.
+    package func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
+        self.lastReceivedMilliseconds = self.group.loop.nowMilliseconds
+        // Any received byte proves that the peer is alive. A slow handshake still times out.
+        if self.state == .open {
+            self.awaitsPong = false
+            self.isOverdue = false
+        }
+        var offset = 0
+        if self.state == .connecting {
+            guard let used = self.handshakeReceived(bytes.span) else { return }
+            offset = used
+        }
+        if offset < bytes.count { self.decode(&bytes, from: offset) }
+    }
+
+    /// Handles the end of back-pressure: no byte is pending any more.
+    package func streamDrained(_ stream: TCPStream) {
+        if self.state == .open { self.delegate?.webSocketWritable(self) }
+    }
+
+    /// Handles the end of the TCP connection.
+    package func streamEnded(_ stream: TCPStream, _ error: LoopError) {
+        self.notifyClosed(defaultCause: .connection(error))
+        self.forgetStream()
+    }
+}

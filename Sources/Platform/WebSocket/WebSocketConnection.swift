@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClientAddress
+package import EventLoop
+
+/// One WebSocket on a loop, on the client's or the server's side.
+///
+/// It retains itself, its delegate and its context until `webSocketClosed`. An idle connection has no buffer.
+package final class WebSocketConnection {
+    // The properties that a delivery uses come first, so that they share a cache line: with thousands of viewers, a
+    // connection is usually not cached.
+    /// The current state.
+    package internal(set) var state = State.connecting
+    /// Whether a ping was sent and nothing was received since.
+    var awaitsPong = false
+    /// Whether the last sweep found the connection overdue.
+    var isOverdue = false
+    /// The side of this connection: client or server.
+    package let role: Role
+    var stream: TCPStream?
+    /// The group of connections that share limits and timeouts.
+    package let group: WebSocketGroup
+    /// Receives the connection's events.
+    package var delegate: (any WebSocketDelegate)?
+    /// Any object that the delegate keeps with this connection.
+    package var context: AnyObject?
+    /// The subprotocol that was negotiated in the handshake.
+    package internal(set) var subprotocol: String?
+    /// The index of the connection in its group, or -1.
+    var groupIndex = -1
+    /// The state of the handshake; nil once it is over.
+    var handshake: PendingHandshake?
+    /// Why the connection ends; nil before the cause is known, and again after the delegate was notified.
+    var closure: WebSocketClosure?
+    /// When a byte was last received, in the loop's time.
+    package internal(set) var lastReceivedMilliseconds: UInt64
+    /// Since when the handshake, a pong, or the peer's part of the closing is awaited, in the loop's time.
+    var waitingSinceMilliseconds: UInt64
+    private var decoder: FrameDecoder
+    private var meter = InboundMeter()
+    /// The bytes of an unfinished message that the decoder holds.
+    private(set) var unfinishedBytes = 0
+    /// The client's address: the peer's, or the one that a trusted proxy told; nil until it is known.
+    package internal(set) var clientAddress: IPAddress?
+    /// Counts the connection as one of its client's; set while it does.
+    var admission: (any WebSocketAdmission)?
+    /// Whether the admission rejected the connection.
+    var isRejected = false
+
+    /// The states of a WebSocket.
+    package enum State: Sendable {
+        /// The TCP connection or the handshake is in progress; `open` or `ended` follows.
+        case connecting
+        /// Messages can be sent and received; `closing` or `ended` follows.
+        case open
+        /// Our close frame was sent and the peer's is awaited; `ended` follows.
+        case closing
+        /// The delegate was notified, or is about to be; the TCP connection may still be open.
+        case ended
+    }
+
+    init(group: WebSocketGroup, role: Role, handshake: PendingHandshake) {
+        self.group = group
+        self.role = role
+        self.handshake = handshake
+        self.decoder = FrameDecoder(role: role, maxMessageBytes: group.configuration.maxMessageBytes)
+        self.lastReceivedMilliseconds = group.loop.nowMilliseconds
+        self.waitingSinceMilliseconds = self.lastReceivedMilliseconds
+    }
+
+    /// Begins to connect as a client.
+    ///
+    /// The delegate receives `webSocketOpened`, or `webSocketClosed` with the error.
+    ///
+    /// - Throws: `LoopError` when the attempt could not begin; the delegate then receives no event.
+    package static func connect(
+        group: WebSocketGroup, to target: WebSocketTarget, delegate: any WebSocketDelegate
+    ) throws(LoopError) -> WebSocketConnection {
+        let client = ClientHandshake(target, nonce: (group.randomBits(), group.randomBits()))
+        let handshake = PendingHandshake(client: client, maxBytes: group.configuration.maxHandshakeBytes)
+        let connection = WebSocketConnection(group: group, role: .client, handshake: handshake)
+        connection.delegate = delegate
+        connection.stream = try TCPStream.connect(
+            loop: group.loop, host: target.host, port: target.port, delegate: connection)
+        group.add(connection)
+        return connection
+    }
+
+    /// The number of bytes that the system has not yet accepted, because the peer reads slowly.
+    package var pendingBytes: Int { self.stream?.pendingBytes ?? 0 }
+
+    /// Sends an encoded frame, which any number of a server's connections may share.
+    ///
+    /// When more than `maxPendingBytes` would be pending, the unsent frames are dropped and the connection closes with
+    /// `overflowCode`.
+    @discardableResult package func send(_ frame: SharedBytes) -> SendOutcome {
+        guard self.state == .open, let stream = self.stream else { return .notOpen }
+        do throws(LoopError) {
+            return try stream.write(frame) ? .sent : .queued
+        } catch { return self.handleSendError(error) }
+    }
+
+    /// Sends several encoded frames in one system call, all or none of them.
+    @discardableResult package func send(_ frames: [SharedBytes]) -> SendOutcome {
+        guard self.state == .open, let stream = self.stream else { return .notOpen }
+        do throws(LoopError) {
+            return try stream.write(contentsOf: frames) ? .sent : .queued
+        } catch { return self.handleSendError(error) }
+    }
+
+    /// Encodes a text message for this peer alone, and sends it.
+    ///
+    /// The bytes must be UTF-8.
+    @discardableResult package func sendText(_ text: Span<UInt8>) -> SendOutcome {
+        self.state == .open ? self.send(self.encoded(.text, text)) : .notOpen
+    }
+
+    /// Sends a ping now.
+    package func ping() {
+        guard self.state == .open else { return }
+        self.awaitsPong = true
+        self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+        self.send(self.role == .server ? self.group.ping : self.encoded(.ping, Span()))
+    }
+
+    /// Begins the close handshake.
+    ///
+    /// `webSocketClosed` is called when the peer has answered or the timeout is over. Further calls do nothing. A call
+    /// before the WebSocket is open ends the TCP connection at once.
+    package func close(_ code: CloseCode, reason: String = "") {
+        switch self.state {
+        case .closing, .ended: return
+        case .connecting:
+            self.closure = WebSocketClosure(code: code, reason: reason, cause: .own)
+            self.stream?.abort()
+        case .open:
+            self.closure = WebSocketClosure(code: code, reason: reason, cause: .own)
+            self.state = .closing
+            self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+            self.writeClose(code, reason: reason)
+        }
+    }
+
+    /// Ends the TCP connection without a close frame.
+    ///
+    /// `webSocketClosed` is called at the end of this loop turn.
+    package func terminate() { self.stream?.abort() }
+
+    /// Encodes a frame for the peer: masked if this side is a client.
+    func encoded(_ opcode: Opcode, _ payload: Span<UInt8>) -> SharedBytes {
+        switch self.role {
+        case .server: FrameEncoder.frame(opcode, payload)
+        case .client:
+            FrameEncoder.maskedFrame(
+                opcode, payload, mask: Mask(random: UInt32(truncatingIfNeeded: self.group.randomBits())))
+        }
+    }
+
+    /// Ends the limits of a connection that its owner has not accepted yet.
+    package func accept() { self.meter.accept() }
+
+    /// Decodes received bytes from `start` on, and notifies the delegate of each message.
+    func decode(_ bytes: inout MutableSpan<UInt8>, from start: Int) {
+        var offset = start
+        while self.state == .open || self.state == .closing {
+            let before = offset
+            let next = self.decoder.next(&bytes, &offset)
+            if let excess = self.excess(offset - before, isFrame: next != nil) { return self.exceeded(excess) }
+            guard let event = next else { break }
+            switch event {
+            case .text(.inChunk(let range)): self.receivedText(bytes.span.extracting(range))
+            case .text(.buffered(let message)): self.receivedText(message.span)
+            case .binary(.inChunk(let range)): self.receivedBinary(bytes.span.extracting(range))
+            case .binary(.buffered(let message)): self.receivedBinary(message.span)
+            case .ping(.inChunk(let range)): self.receivedPing(bytes.span.extracting(range))
+            case .ping(.buffered(let payload)): self.receivedPing(payload.span)
+            case .pong: break
+            case .close(let code, let reason): self.receivedClose(code, reason: reason)
+            case .failure(let violation): self.fail(violation)
+            }
+        }
+    }
+
+    /// Meters what was received, and returns the limit that it exceeds, if any.
+    private func excess(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
+        let configuration = self.group.configuration
+        guard self.state == .open else { return nil }
+        let held = self.decoder.bufferedCapacityBytes
+        if held != self.unfinishedBytes {
+            self.group.unfinishedBytes += held - self.unfinishedBytes
+            let isLarger = held > self.unfinishedBytes
+            self.unfinishedBytes = held
+            if isLarger, self.group.unfinishedBytes > configuration.maxUnfinishedBytes { return .unfinishedMessages }
+        }
+        guard let limits = configuration.inbound else { return nil }
+        return self.meter.received(byteCount, isFrame: isFrame, limits, now: self.group.loop.nowMilliseconds)
+    }
+
+    /// Notifies the delegate, which closes the connection; what else was received is discarded.
+    private func exceeded(_ excess: InboundExcess) {
+        self.delegate?.webSocket(self, exceeded: excess)
+        self.decoder.stop()
+        self.group.unfinishedBytes -= self.unfinishedBytes
+        self.unfinishedBytes = 0
+        self.stream?.finish()
+    }
+
+    private func receivedText(_ text: Span<UInt8>) {
+        // After our own close frame the delegate receives only `webSocketClosed`.
+        if self.state == .open { self.delegate?.webSocket(self, receivedText: text) }
+    }
+
+    private func receivedBinary(_ bytes: Span<UInt8>) {
+        if self.state == .open { self.delegate?.webSocket(self, receivedBinary: bytes) }
+    }
+
+    private func receivedPing(_ payload: Span<UInt8>) {
+        if self.state == .open { self.send(self.encoded(.pong, payload)) }
+    }
+
+    private func handleSendError(_ error: LoopError) -> SendOutcome {
+        // Any other error has ended the stream, which calls `streamEnded` at the end of this turn.
+        guard case .overflow = error else { return .notOpen }
+        self.closure = WebSocketClosure(
+            code: self.group.configuration.overflowCode, reason: "too slow", cause: .slowReader)
+        self.state = .closing
+        self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
+        self.stream?.dropUnsent()
+        self.writeClose(self.group.configuration.overflowCode, reason: "too slow")
+        return .overflow
+    }
+}
+
+/// The state of a connection until its handshake is over.
+final class PendingHandshake {
+    var reader: HTTPHeadReader
+    /// Reads the header with which a trusted proxy begins; nil when there is none to read.
+    var proxyHeader: ProxyHeaderReader?
+    /// The trusted proxy whose `X-Forwarded-For` names the client.
+    var proxy: IPAddress?
+    /// The handshake of a client; nil on the server's side.
+    let client: ClientHandshake?
+    /// The server that accepted the connection; nil on the client's side.
+    let server: WebSocketServer?
+
+    init(client: ClientHandshake, maxBytes: Int) {
+        self.client = client
+        self.server = nil
+        self.reader = HTTPHeadReader(maxBytes: maxBytes)
+    }
+
+    init(server: WebSocketServer, maxBytes: Int) {
+        self.client = nil
+        self.server = server
+        self.reader = HTTPHeadReader(maxBytes: maxBytes)
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package import EventLoop
+
+/// The connections of one loop that share limits and timeouts.
+///
+/// No connection has its own timer. Instead a sweep, a few times a second, finds the connections whose handshake, pong
+/// or close is overdue.
+package final class WebSocketGroup {
+    /// The loop of all connections.
+    package let loop: EventLoop
+    /// The limits and timeouts of all connections.
+    package let configuration: WebSocketConfiguration
+    /// The timeouts with which a sweep compares.
+    let sweepTimes: SweepTimes
+    /// All connections, from the beginning of their TCP connection to its end, in no particular order.
+    package private(set) var connections: [WebSocketConnection] = []
+    /// The encoded ping that all connections of a server share.
+    let ping: SharedBytes
+    /// The source of random bits for masks and keys.
+    let randomBits: () -> UInt64
+    /// The bytes that all connections hold of unfinished messages.
+    var unfinishedBytes = 0
+    /// The number of connections that an admission rejected and that are still open.
+    var rejectedCount = 0
+    private var timer: LoopTimer?
+    /// The connections below this index are still to be checked in the current round.
+    private var sweepPosition = 0
+
+    /// Makes an empty group.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop of all connections.
+    ///   - configuration: The limits and timeouts of all connections.
+    ///   - randomBits: Returns 64 random bits for masks and keys; outside of tests they must be unpredictable.
+    package init(
+        loop: EventLoop, configuration: WebSocketConfiguration = WebSocketConfiguration(),
+        randomBits: @escaping () -> UInt64 = { SystemRandomNumberGenerator.bits() }
+    ) {
+        self.loop = loop
+        self.configuration = configuration
+        self.sweepTimes = SweepTimes(configuration)
+        self.randomBits = randomBits
+        self.ping = FrameEncoder.frame(.ping, Span())
+    }
+
+    /// The number of connections, including those that are in their handshake or are closing.
+    package var count: Int { self.connections.count }
+
+    /// Begins to check the timeouts of each connection once per `interval`.
+    ///
+    /// A sweep of many connections would block the loop for long. Therefore a quarter of them is checked in each
+    /// quarter of the interval.
+    package func startSweeping(every interval: Duration = .seconds(1)) throws(LoopError) {
+        self.timer?.close()
+        let timer = try LoopTimer(loop: self.loop) { [weak self] _ in self?.sweepNextQuarter() }
+        let quarter = max(.milliseconds(1), interval / 4)
+        timer.start(after: quarter, repeating: quarter)
+        self.timer = timer
+    }
+
+    /// Stops the timer of `startSweeping`, so that the loop can end by itself.
+    package func stopSweeping() {
+        self.timer?.close()
+        self.timer = nil
+    }
+
+    /// Checks the timeouts of all connections now, for owners that call it from their own timer.
+    package func sweep() {
+        let now = self.loop.nowMilliseconds
+        // In reverse order, because the last connection takes the index of a connection that ends at once, and in this
+        // order the last connection was already checked.
+        for index in self.connections.indices.reversed() where index < self.connections.count {
+            self.connections[index].sweep(now: now)
+        }
+    }
+
+    func add(_ connection: WebSocketConnection) {
+        connection.groupIndex = self.connections.count
+        self.connections.append(connection)
+    }
+
+    func remove(_ connection: WebSocketConnection) {
+        let index = connection.groupIndex
+        guard index >= 0, index < self.connections.count, self.connections[index] === connection else { return }
+        connection.groupIndex = -1
+        self.unfinishedBytes -= connection.unfinishedBytes
+        connection.left()
+        let last = self.connections.removeLast()
+        if last !== connection {
+            self.connections[index] = last
+            last.groupIndex = index
+        }
+    }
+
+    /// Checks the next quarter of the connections.
+    private func sweepNextQuarter() {
+        let now = self.loop.nowMilliseconds
+        if self.sweepPosition <= 0 { self.sweepPosition = self.connections.count }
+        let end = max(0, self.sweepPosition - (self.connections.count + 3) / 4)
+        while self.sweepPosition > end {
+            self.sweepPosition -= 1
+            if self.sweepPosition < self.connections.count { self.connections[self.sweepPosition].sweep(now: now) }
+        }
+    }
+}
+
+extension SystemRandomNumberGenerator {
+    /// 64 random bits from the system.
+    package static func bits() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+}

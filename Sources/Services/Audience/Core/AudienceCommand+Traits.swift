@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+extension AudienceCommand {
+    /// The caller to answer, if the command is a call.
+    package var caller: Caller? {
+        switch self {
+        case .join(let caller), .leave(let caller), .kick(_, _, let caller), .list(_, _, let caller),
+            .verifyAdminMembership(_, let caller), .verifyGuestMembership(_, _, let caller), .profile(let caller):
+            caller
+        case .opened, .ended, .heartbeats, .assert, .confirm, .banned, .unbanned, .announceMute, .rights, .signOff: nil
+        }
+    }
+
+    /// Whether the command is a call whose outcome is recorded for retries, because it changes something.
+    var isRecorded: Bool {
+        switch self {
+        case .join, .leave, .kick, .profile: true
+        case .opened, .ended, .heartbeats, .assert, .list, .verifyAdminMembership, .verifyGuestMembership, .confirm,
+            .banned, .unbanned,
+            .announceMute, .rights, .signOff:
+            false
+        }
+    }
+
+    /// Whether a new epoch is needed after the command was decided without Redis: the next heartbeat would not
+    /// correct the leases, or a question would stay unanswered.
+    var requiresLeases: Bool {
+        switch self {
+        case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true
+        case .opened, .heartbeats, .list, .verifyAdminMembership, .verifyGuestMembership, .unbanned, .announceMute,
+            .rights, .profile:
+            false
+        }
+    }
+    /// Whether the caller must be in the live.
+    ///
+    /// The directory has already checked the callers of the commands that it passes on.
+    var needsTicket: Bool {
+        switch self {
+        case .leave, .list, .profile: true
+        case .opened, .ended, .join, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,
+            .confirm, .banned,
+            .unbanned, .announceMute, .rights, .signOff:
+            false
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An input of the second phase of a batch: a change in the availability of the leases, or the result of a request.
+package enum AudienceEvent: Hashable, Sendable {
+    /// Redis cannot be reached. `mayHaveRun`: whether Redis may have executed the requests.
+    case leasesUnavailable(batch: [PlannedInput], mayHaveRun: Bool)
+    /// Redis is reachable again with the same leases, and nothing was decided without them.
+    case leasesRecovered
+    /// A new epoch of the leases began with no leases (I5). `name` is unique among the epochs of the partition.
+    /// `wasEmpty`: the partition had no sessions before, so that no assertions need to be awaited.
+    case leaseEpochBegan(name: String, wasEmpty: Bool)
+    /// The result of one input's request; `.nothing` for an input without a request.
+    case leasesAnswered(PlannedInput, LeaseResult)
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Availability of Redis, and epochs of the leases
+
+extension AudienceMachine {
+    /// Handles the loss of Redis: counts are published as stale, and no lease expires until Redis is back.
+    ///
+    /// - Parameters:
+    ///   - batch: the inputs that will be handled without the leases.
+    ///   - mayHaveRun: whether Redis may have executed the requests.
+    ///   - moment: the moment of the first input of the batch.
+    ///   - rows: the partition's rows.
+    ///   - effects: the effects are appended here.
+    func leasesUnavailable(
+        _ batch: [PlannedInput], mayHaveRun: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
+    ) {
+        var partition = rows.partition
+        if partition.settlesAt != nil {
+            // The sessions that gateways have asserted so far may be lost. Another epoch makes the gateways assert
+            // them again.
+            partition.settlesAt = nil
+            partition.needsEpoch = true
+        }
+        let changesLeases = batch.contains { planned in
+            planned.decision == .proceed && planned.request != nil && (planned.input?.command.requiresLeases ?? false)
+        }
+        if mayHaveRun || changesLeases { partition.needsEpoch = true }
+        let isNew = !partition.isUnavailable
+        partition.isUnavailable = true
+        rows[.partition] = .partition(row: partition)
+        if isNew { self.markStale(at: moment.now, in: &rows, into: &effects) }
+    }
+
+    /// Handles the return of Redis with the same leases, after nothing was decided without them.
+    func leasesRecovered(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
+        var partition = rows.partition
+        guard partition.isUnavailable else { return }
+        partition.isUnavailable = false
+        rows[.partition] = .partition(row: partition)
+        self.markFresh(at: moment.now, in: &rows, into: &effects)
+    }
+
+    /// Handles the beginning of a new epoch, which starts without leases: gateways are asked to assert their sessions
+    /// (I5).
+    ///
+    /// - Parameters:
+    ///   - name: the epoch's name, unique among the epochs of this partition.
+    ///   - wasEmpty: whether the partition had no sessions before, so that no assertions need to be awaited.
+    ///   - moment: the moment of the first input of the batch.
+    ///   - rows: the partition's rows.
+    ///   - effects: the effects are appended here.
+    func leaseEpochBegan(
+        _ name: String, wasEmpty: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
+    ) {
+        var partition = PartitionRow()
+        partition.standstill = rows.partition.standstill
+        partition.settlesAt = wasEmpty ? nil : moment.now + self.settling
+        rows[.partition] = .partition(row: partition)
+        effects.append(.presenceEpoch(PresenceEpochRecord(partition: self.partition, epoch: name)))
+        guard !wasEmpty else { return self.markFresh(at: moment.now, in: &rows, into: &effects) }
+        self.markStale(at: moment.now, in: &rows, into: &effects)
+        for key in rows.lives {
+            guard var row = rows.live(key) else { continue }
+            row.count = 0
+            rows[.live(key)] = .live(row: row)
+        }
+    }
+
+    /// Ends the settling of an epoch: sessions that have not been asserted by now are gone.
+    func settleEpoch(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
+        var partition = rows.partition
+        partition.settlesAt = nil
+        rows[.partition] = .partition(row: partition)
+        let stale = rows.lives.filter { rows.live($0)?.isStale == true }
+        for key in stale {
+            guard var row = rows.live(key) else { continue }
+            row.awaitsOwner = true
+            rows[.live(key)] = .live(row: row)
+        }
+        self.markFresh(at: moment.now, in: &rows, into: &effects)
+        for key in stale {
+            effects.append(.seat(SeatInput(key, .confirmOccupants)))
+            effects.append(.connection(ConnectionInput(app: key.app, .confirmOwner(live: key.live))))
+            // An assertion changes only the count, so the owner's presence must be asked for.
+            if let row = rows.live(key) { effects.append(.audience(AudienceInput(key, .confirm(user: row.owner)))) }
+        }
+    }
+
+    private func markStale(at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
+        for key in rows.lives {
+            guard var row = rows.live(key), !row.isStale else { continue }
+            row.isStale = true
+            row.countDue = nil
+            row.publishedAt = now
+            rows[.live(key)] = .live(row: row)
+            // The last published count, marked as stale, is better than a count of the users asserted so far.
+            effects.append(.count(row.record(key, at: now)))
+        }
+    }
+
+    private func markFresh(at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
+        for key in rows.lives {
+            guard var row = rows.live(key), row.isStale else { continue }
+            row.isStale = false
+            row.hasUnrecordedJoins = false
+            row.kickedWhileStale = []
+            self.publishCountNow(key, &row, at: now, into: &effects)
+            rows[.live(key)] = .live(row: row)
+            self.reportOccupancy(key, at: now, in: &rows, into: &effects)
+        }
+    }
+}

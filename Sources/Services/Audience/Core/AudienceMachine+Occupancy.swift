@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Occupancy
+
+extension AudienceMachine {
+    /// Reports changes of the occupancy to the directory: the owner's presence, and whether the live is empty.
+    ///
+    /// The directory uses the reports to suspend and dismiss lives.
+    ///
+    /// It reports at most once a second, and always the last value. The loss of the leases must not suspend or
+    /// end a live. So while the leases are uncertain, only arrivals are reported (I5).
+    func reportOccupancy(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
+        guard var row = rows.live(key) else { return }
+        var owner = row.ownerPresence
+        var isEmpty = row.count == 0 && owner != .present && !row.hasUnrecordedJoins
+        if row.isStale || row.awaitsOwner {
+            if owner != .present { owner = row.reportedOwner }
+            isEmpty = isEmpty && row.reportedEmpty
+        }
+        row.occupancyDue = nil
+        if owner != row.reportedOwner || isEmpty != row.reportedEmpty {
+            let next = row.occupancyReportedAt + Self.countInterval
+            if now < next {
+                row.occupancyDue = next
+            } else {
+                (row.reportedOwner, row.reportedEmpty, row.occupancyReportedAt) = (owner, isEmpty, now)
+                let report = DirectoryCommand.occupancy(live: key.live, owner: owner, isEmpty: isEmpty)
+                effects.append(.directory(DirectoryInput(app: key.app, report)))
+            }
+        }
+        rows[.live(key)] = .live(row: row)
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+// MARK: - First phase of a batch: lease requests
+
+extension AudienceMachine {
+    /// Decides which lease request each input of a batch needs.
+    ///
+    /// Only openings, endings and the directory's rules (admins, limits, bans) change rows in this phase.
+    ///
+    /// - Parameters:
+    ///   - inputs: the inputs, in order; nil is a tick.
+    ///   - rows: the partition's rows.
+    /// - Returns: one planned input for each input.
+    package func plan(_ inputs: [(moment: Moment, input: AudienceInput?)], in rows: inout Rows) -> [PlannedInput] {
+        // The calls of this batch that are planned, but whose outcomes are not recorded yet.
+        var planned: Set<CallID> = []
+        return inputs.map { moment, input in
+            guard let input else { return self.planTick(at: moment, in: rows) }
+            guard input.command.isRecorded, let caller = input.command.caller else {
+                return self.planInput(input, at: moment, in: &rows)
+            }
+            let call = CallID(key: .calls(input.key, caller.userID, caller.request.session), caller.request)
+            guard !planned.contains(call) else { return PlannedInput(moment, input, .repeated) }
+            let found = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
+            if case .leave = input.command, caller.ticket == nil, found == .fresh {
+                // The gateway asks only whether the call repeats an earlier leave (R15.16).
+                return PlannedInput(moment, input, .rejected(ReplyError(.notInRoom, "you are not in the live")))
+            }
+            switch found.asLateRetry(caller.isLateRetry) {
+            case .repeated: return PlannedInput(moment, input, .repeated)
+            case .forgotten: return PlannedInput(moment, input, .rejected(.requestForgotten))
+            case .fresh:
+                let step = self.planInput(input, at: moment, in: &rows)
+                if step.decision == .proceed { planned.insert(call) }
+                return step
+            }
+        }
+    }
+
+    private struct CallID: Hashable {
+        var key: AudienceKey
+        var counter: Int64
+        init(key: AudienceKey, _ request: RequestID) {
+            self.key = key
+            self.counter = request.counter
+        }
+    }
+
+    private func planTick(at moment: Moment, in rows: Rows) -> PlannedInput {
+        let partition = rows.partition
+        let canExpire = partition.settlesAt == nil && !partition.isUnavailable
+        return PlannedInput(moment, nil, .proceed, request: .tick(limit: canExpire ? self.expiryLimit : 0))
+    }
+
+    private func planInput(_ input: AudienceInput, at moment: Moment, in rows: inout Rows) -> PlannedInput {
+        let key = input.key
+        switch input.command {
+        case .opened(let epoch, let owner):
+            if let row = rows.live(key), row.epoch >= epoch { return PlannedInput(moment, input, .ignored) }
+            var row = LiveRow(epoch: epoch, owner: owner.userID, openedAt: moment.offset, publishedAt: moment.now)
+            row.isStale = rows.partition.isUnavailable
+            rows[.live(key)] = .live(row: row)
+            rows[.fence(key)] = nil
+            rows[.bans(key)] = nil
+            return PlannedInput(moment, input, .proceed, epoch: epoch, request: .clear(live: key))
+        case .ended(let epoch, var ending):
+            // The end is passed on to the fan-out even when the live is not known here (R3.56).
+            guard let row = rows.live(key), row.epoch == epoch else { return PlannedInput(moment, input, .proceed) }
+            rows[.live(key)] = nil
+            rows[.fence(key)] = nil
+            rows[.bans(key)] = nil
+            ending.totalViewers = Int64(row.totalViewers)
+            let input = AudienceInput(key, .ended(epoch: epoch, ending: ending))
+            return PlannedInput(moment, input, .proceed, epoch: epoch, request: .clear(live: key))
+        default: break
+        }
+        guard let row = rows.live(key) else { return PlannedInput(moment, input, self.decisionWithoutLive(input)) }
+        if let caller = input.command.caller, input.command.needsTicket,
+            let error = self.rejection(of: caller, in: row, rows.fence(key))
+        {
+            return PlannedInput(moment, input, .rejected(error))
+        }
+        if let error = self.rejection(of: input.command, at: moment, row, rows.bans(key), rows.fence(key)) {
+            return PlannedInput(moment, input, .rejected(error))
+        }
+        if self.applyRule(input.command, key, at: moment.now, in: &rows) {
+            return PlannedInput(moment, input, .proceed, epoch: row.epoch)
+        }
+        guard let request = self.request(for: input, at: moment, row, rows.fence(key)) else {
+            // The only calls that get here are an app server's: it is in no live, so it can neither leave one nor
+            // change its profile there.
+            let error = ReplyError(.notInRoom, "join the live before acting in it")
+            return PlannedInput(moment, input, input.command.caller == nil ? .ignored : .rejected(error))
+        }
+        return PlannedInput(moment, input, .proceed, epoch: row.epoch, request: request)
+    }
+
+    /// The lease request of an input for a running live; nil when the input needs none.
+    private func request(for input: AudienceInput, at moment: Moment, _ row: LiveRow, _ fence: RevocationFence)
+        -> LeaseRequest?
+    {
+        let key = input.key
+        // Whether the ticket is from this live, older than this input, and newer than the user's last kick or ban.
+        func isAdmitted(_ user: UserID, _ ticket: Ticket) -> Bool {
+            ticket.offset >= row.openedAt && ticket.offset < moment.offset && fence.admit(user, ticket)
+        }
+        switch input.command {
+        case .opened, .ended, .unbanned, .rights: return nil
+        case .join(let caller):
+            let member = Presence(
+                session: caller.request.session, user: caller.user, ticket: Ticket(moment.offset), silentFor: 0)
+            return .join(
+                live: key, owner: row.owner, member: member, limit: self.maxMembers(key, row), since: caller.ticket,
+                isOnly: self.policies[key.app].devices == .one)
+        case .leave(let caller):
+            guard let ticket = caller.ticket else { return nil }
+            return .leave(
+                live: key, owner: row.owner, user: caller.userID, session: caller.request.session, ticket: ticket)
+        case .heartbeats(let heartbeats):
+            let valid = heartbeats.filter { isAdmitted($0.user, $0.ticket) }
+            return valid.isEmpty ? nil : .heartbeats(live: key, owner: row.owner, heartbeats: valid)
+        case .assert(let members):
+            let valid = members.filter { isAdmitted($0.user.userID, $0.ticket) }
+            return valid.isEmpty ? nil : .assert(live: key, owner: row.owner, members: valid)
+        case .signOff(let session, let user, let ticket):
+            guard isAdmitted(user, ticket) else { return nil }
+            return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
+        case .kick(let user, _, _): return .kick(live: key, user: user, isUnsure: row.isStale)
+        case .banned(let user, _, _): return .kick(live: key, user: user, isUnsure: true)
+        case .profile(let caller):
+            guard let ticket = caller.ticket else { return nil }
+            return .rename(live: key, user: caller.user, session: caller.request.session, ticket: ticket)
+        case .list(let cursor, let count, _):
+            let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
+            return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
+        case .verifyAdminMembership(let user, _): return .isMember(live: key, user: user)
+        case .verifyGuestMembership(let user, _, _), .announceMute(let user, _, _):
+            return .profile(live: key, user: user)
+        case .confirm(let user):
+            // Stale leases cannot answer. Once they are certain again, seats and connections are notified to ask
+            // again.
+            return row.isStale ? nil : .isMember(live: key, user: user)
+        }
+    }
+
+    private func decisionWithoutLive(_ input: AudienceInput) -> PlannedInput.Decision {
+        switch input.command {
+        case .join: .rejected(ReplyError(.noSuchRoomOnEntry, "there is no such live"))
+        case .leave, .kick, .list, .verifyAdminMembership, .verifyGuestMembership, .profile:
+            .rejected(ReplyError(.noSuchRoom, "there is no such live"))
+        case .opened, .ended, .heartbeats, .assert, .confirm, .signOff, .banned, .unbanned, .announceMute, .rights:
+            .ignored
+        }
+    }
+
+    /// The error for a caller that may not act in the live; nil when it may.
+    func rejection(of caller: Caller, in row: LiveRow, _ fence: RevocationFence) -> ReplyError? {
+        if caller.role == .user, let ticket = caller.ticket, ticket.offset < row.openedAt {
+            return Self.earlierLive
+        }
+        return fence.rejection(of: caller)
+    }
+}

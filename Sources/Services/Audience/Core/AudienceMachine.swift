@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// Decides which users are in the lives of one partition.
+///
+/// The leases are in Redis. The machine only plans lease requests and handles their results.
+///
+/// Each batch takes two phases, so that it costs one round trip to Redis:
+/// 1. `plan` turns the inputs of the batch into lease requests, which the caller executes in one pipeline.
+/// 2. `handle` gets the result of each request, in order, changes rows and emits effects.
+///
+/// `plan` never depends on what `handle` decides. So after a crash the same inputs produce the same requests, even
+/// when they are split into batches differently (docs/decisions/0008).
+package struct AudienceMachine: Machine {
+    package typealias Input = AudienceEvent
+    package typealias Key = AudienceKey
+    package typealias Row = AudienceRow
+
+    /// The inbox partition that the machine serves.
+    package let partition: Int
+    /// The limits of each app.
+    package let policies: Policies
+    /// How long a new epoch waits for gateways to assert their sessions.
+    ///
+    /// It is shorter than the 15 s of I5, because reconnecting to Redis and publishing the counts take time too.
+    package let settling: Milliseconds
+    /// The maximum number of leases that expire in one tick; the rest expire in the following ticks.
+    package let expiryLimit: Int
+
+    /// A machine for `partition`.
+    package init(
+        partition: Int, policies: Policies = Policies(), settling: Milliseconds = .seconds(12),
+        expiryLimit: Int = 5000
+    ) {
+        self.partition = partition
+        self.policies = policies
+        self.settling = settling
+        self.expiryLimit = expiryLimit
+    }
+
+    /// The rows of a partition.
+    package typealias Rows = Journal<AudienceKey, AudienceRow>
+
+    /// The shortest time between two published counts of a live.
+    package static let countInterval = Milliseconds.seconds(1)
+    /// The retry delay for clients that are rejected because Redis cannot be reached, in milliseconds.
+    static let retryAfter: Int64 = 1000
+    /// The maximum number of users in `LiveRow.kickedWhileStale`; the oldest are removed first.
+    static let kickedWhileStaleLimit = 1000
+}
+
+// MARK: - Machine
+
+extension AudienceMachine {
+    package func handle(
+        _ input: AudienceEvent, in rows: inout Rows, at moment: Moment, into effects: inout [Effect]
+    ) {
+        switch input {
+        case .leasesAnswered(let planned, let result):
+            self.handleDue(in: &rows, at: moment, limit: .max, into: &effects)
+            self.handleResult(of: planned, result, in: &rows, into: &effects)
+        case .leasesUnavailable(let batch, let mayHaveRun):
+            self.leasesUnavailable(batch, mayHaveRun: mayHaveRun, at: moment, in: &rows, into: &effects)
+        case .leasesRecovered: self.leasesRecovered(at: moment, in: &rows, into: &effects)
+        case .leaseEpochBegan(let name, let wasEmpty):
+            self.leaseEpochBegan(name, wasEmpty: wasEmpty, at: moment, in: &rows, into: &effects)
+        }
+    }
+
+    package func due(
+        _ key: AudienceKey, in rows: inout Rows, at moment: Moment, into effects: inout [Effect]
+    ) {
+        switch key {
+        case .partition: self.settleEpoch(at: moment, in: &rows, into: &effects)
+        case .live(let live):
+            self.publishCount(live, at: moment.now, in: &rows, into: &effects)
+            self.reportOccupancy(live, at: moment.now, in: &rows, into: &effects)
+        case .bans(let live): self.store(rows.bans(live), live, at: moment.now, in: &rows)
+        case .calls:
+            guard var window = rows.window(key) else { return }
+            rows[key] = window.expire(at: moment) ? nil : .calls(row: window)
+        case .fence: rows[key] = nil
+        }
+    }
+}
+
+// MARK: - Rows by kind
+
+extension Journal where Key == AudienceKey, Row == AudienceRow {
+    /// The partition's row, or a new one.
+    package var partition: PartitionRow {
+        guard case .partition(let row)? = self[.partition] else { return PartitionRow() }
+        return row
+    }
+    /// The row of a running live.
+    package func live(_ key: LiveKey) -> LiveRow? {
+        guard case .live(let row)? = self[.live(key)] else { return nil }
+        return row
+    }
+    /// The revocation fence of a live's kicked users.
+    package func fence(_ key: LiveKey) -> RevocationFence {
+        guard case .fence(let row)? = self[.fence(key)] else { return RevocationFence() }
+        return row
+    }
+    /// The bans of a live.
+    package func bans(_ key: LiveKey) -> Bans {
+        guard case .bans(let row)? = self[.bans(key)] else { return Bans() }
+        return row
+    }
+    /// The idempotency window of a session's calls.
+    package func window(_ key: AudienceKey) -> CallWindow? {
+        guard case .calls(let row)? = self[key] else { return nil }
+        return row
+    }
+    /// The running lives, in order.
+    package var lives: [LiveKey] {
+        self.sortedKeys { if case .live = $0 { true } else { false } }
+            .compactMap { if case .live(let key) = $0 { key } else { nil } }
+    }
+}

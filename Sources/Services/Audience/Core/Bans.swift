@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The users who may not join a live, each until the end of its ban.
+///
+/// The directory decides bans; presence enforces them (I6).
+package struct Bans: Hashable, Sendable, Codable {
+    /// One user's ban.
+    package struct Ban: Hashable, Sendable, Codable {
+        /// The banned user.
+        package var user: UserID
+        /// When the ban ends; nil means that it lasts until it is lifted.
+        package var until: Timestamp?
+
+        /// Whether the ban is in force at `now`.
+        package func isActive(at now: Timestamp) -> Bool { self.until.map { now < $0 } ?? true }
+    }
+
+    /// Sorted by user, so that the check of a join is a binary search.
+    package private(set) var bans: [Ban] = []
+
+    /// An empty list of bans.
+    package init() {}
+
+    /// When the next ban ends; nil when no ban has an end.
+    package var nextEnd: Timestamp? { self.bans.lazy.compactMap(\.until).min() }
+
+    /// Bans a user until `until`; replaces an earlier ban of the user.
+    ///
+    /// Beyond the limit of bans, the one that ends first is removed.
+    package mutating func set(_ user: UserID, until: Timestamp?) {
+        let index = self.index(of: user)
+        if index < self.bans.count, self.bans[index].user == user {
+            self.bans[index].until = until
+            return
+        }
+        self.bans.insert(Ban(user: user, until: until), at: index)
+        if self.bans.count > Limits.bansPerLive,
+            let first = self.bans.indices.min(by: {
+                self.bans[$0].until ?? .distantFuture < self.bans[$1].until ?? .distantFuture
+            })
+        {
+            self.bans.remove(at: first)
+        }
+    }
+
+    /// Lifts a user's ban.
+    package mutating func lift(_ user: UserID) {
+        let index = self.index(of: user)
+        if index < self.bans.count, self.bans[index].user == user { self.bans.remove(at: index) }
+    }
+
+    /// The user's ban that is in force at `now`, if there is one.
+    package func ban(of user: UserID, at now: Timestamp) -> Ban? {
+        if self.bans.isEmpty { return nil }
+        let index = self.index(of: user)
+        guard index < self.bans.count, self.bans[index].user == user else { return nil }
+        return self.bans[index].isActive(at: now) ? self.bans[index] : nil
+    }
+
+    /// Removes the bans that have ended.
+    package mutating func prune(at now: Timestamp) { self.bans.removeAll { !$0.isActive(at: now) } }
+
+    /// The index of `user`, or the index at which to insert it.
+    private func index(of user: UserID) -> Int {
+        self.bans.partitioningIndex { $0.user >= user }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// The result of a lease request.
+package enum LeaseResult: Hashable, Sendable {
+    /// Redis cannot be reached.
+    case unavailable
+    /// The changes that the request made; empty when it changed nothing.
+    case changed([LeaseChange])
+    /// One page of the list. `next` is the ticket after which the next page begins; nil when this page is the last
+    /// one.
+    case page(members: [AudienceMember], next: Int64?, count: Int)
+    /// Whether the user has a session in the live.
+    case membership(isMember: Bool)
+    /// The user's profile; nil when the user has no session in the live.
+    case profile(UserInfo?)
+
+    /// The result of a request that changed nothing, or of an input without a request.
+    package static let nothing = LeaseResult.changed([])
+
+    /// The changes, if the request changed anything.
+    package var changes: [LeaseChange] { if case .changed(let changes) = self { changes } else { [] } }
+}
+
+/// One change to the leases.
+///
+/// `count` is the number of users in the live after the change, without the owner.
+package enum LeaseChange: Hashable, Sendable {
+    /// The session joined. `isFirst`: the user had no other session. `replaces`: the user's other sessions were
+    /// removed. `isRenamed`: the user's name or picture differs from before.
+    case joined(isFirst: Bool, count: Int, replaces: Bool = false, isRenamed: Bool = false)
+    /// The join was rejected: the live is full.
+    case full
+    /// The join was rejected: its earlier ticket is no longer valid.
+    case ticketVoid
+    /// The session left. `isLast`: it was the user's last one.
+    case left(user: UserInfo, isLast: Bool, count: Int)
+    /// The user was removed with all sessions.
+    case kicked(user: UserInfo, count: Int)
+    /// The user's last lease expired.
+    case expired(live: LiveKey, user: UserInfo, count: Int)
+    /// A heartbeat arrived for a user whose leases had expired: the user is in the live again.
+    case returned(user: UserInfo, count: Int)
+    /// A user in the live has changed its name or picture.
+    case renamed
+    /// An assertion changed the count.
+    case asserted(count: Int)
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+
+/// The circuit breaker shared by all connections of a process to Redis.
+///
+/// The connections share one thread, so each request that times out delays all partitions. After one time-out,
+/// requests on all connections fail at once until a pause is over.
+package final class CircuitBreaker: Sendable {
+    private let closesAt = Locked<Int64>(.min)
+    private let pauseMilliseconds: Int64
+    private let now: @Sendable () -> Int64
+
+    /// - Parameters:
+    ///   - pauseMilliseconds: how long the breaker stays open after the server did not answer.
+    ///   - now: returns the monotonic time in milliseconds.
+    package init(pauseMilliseconds: Int64 = 1000, now: @escaping @Sendable () -> Int64) {
+        self.pauseMilliseconds = pauseMilliseconds
+        self.now = now
+    }
+
+    /// Whether connections may send requests now.
+    package var isClosed: Bool { self.closesAt.withLock { $0 } <= self.now() }
+
+    /// Opens the breaker for a pause, because the server did not answer.
+    package func trip() {
+        let end = self.now() + self.pauseMilliseconds
+        self.closesAt.withLock { $0 = end }
+    }
+}

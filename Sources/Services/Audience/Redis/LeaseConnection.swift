@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RedisClient
+
+/// A connection to the Redis server that holds the leases, for use on one thread.
+package protocol LeaseConnection: AnyObject {
+    /// Connects, unless already connected, and returns the identity of the server.
+    ///
+    /// Throws soon if the server cannot be reached.
+    func connect() throws(RedisError) -> RedisClient.Identity
+
+    /// Runs scripts in one pipeline, only on the connection that `connect` last returned.
+    ///
+    /// - Returns: one reply for each call; a script that fails replies with `.error`.
+    func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply]
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AudienceCore
+internal import MachineKit
+internal import PlazaModel
+internal import RedisClient
+
+extension LeaseRequest {
+    /// Whether the request only reads.
+    var isQuery: Bool {
+        switch self {
+        case .page, .isMember, .profile: true
+        case .join, .leave, .heartbeats, .assert, .kick, .rename, .clear, .tick: false
+        }
+    }
+
+    /// The call of the script that executes the request at `moment`.
+    ///
+    /// - Parameters:
+    ///   - key: the hash tag of the partition.
+    ///   - generation: the owner's generation; the script rejects older ones.
+    ///   - epoch: the epoch of the leases; the script rejects any other.
+    ///   - lease: how long a session lives after its last heartbeat.
+    ///   - moment: the moment of the input.
+    /// - Returns: the script call with all its arguments.
+    func call(
+        key: String, generation: Int64, epoch: String, lease: Milliseconds, at moment: Moment
+    ) -> RedisScriptCall {
+        var arguments = ["\(generation)", epoch]
+        if !self.isQuery { arguments += ["\(moment.offset)", "\(moment.now.milliseconds)", "\(lease.count)"] }
+        let script: LeaseScript
+        switch self {
+        case .join(let live, let owner, let member, let limit, let since, let isOnly):
+            script = .join
+            arguments += [
+                live.text, owner.text, member.user.userID.text, member.session.text, StoredProfile.text(member.user),
+                "\(limit)", since.map { "\($0.offset)" } ?? "", isOnly ? "1" : "0",
+            ]
+        case .leave(let live, _, let user, let session, let ticket):
+            script = .leave
+            arguments += [live.text, user.text, session.text, "\(ticket.offset)"]
+        case .heartbeats(let live, let owner, let heartbeats):
+            script = .beats
+            arguments += [live.text, owner.text]
+            arguments.reserveCapacity(arguments.count + 3 * heartbeats.count)
+            for heartbeat in heartbeats {
+                arguments.append("\(heartbeat.user.text)/\(heartbeat.session.text)")
+                arguments.append("\(heartbeat.ticket.offset)")
+                arguments.append("\(heartbeat.silentFor)")
+            }
+        case .assert(let live, let owner, let members):
+            script = .assert
+            arguments += [live.text, owner.text]
+            for member in members {
+                arguments += [
+                    member.user.userID.text, member.session.text, "\(member.ticket.offset)", "\(member.silentFor)",
+                    StoredProfile.text(member.user),
+                ]
+            }
+        case .kick(let live, let user, let isUnsure):
+            script = .kick
+            arguments += [live.text, user.text, isUnsure ? "1" : "0"]
+        case .rename(let live, let user, let session, let ticket):
+            script = .rename
+            arguments += [live.text, user.userID.text, session.text, "\(ticket.offset)", StoredProfile.text(user)]
+        case .clear(let live):
+            script = .clear
+            arguments.append(live.text)
+        case .tick(let limit):
+            script = .tick
+            arguments.append("\(limit)")
+        case .page(let live, let after, let count):
+            script = .page
+            arguments += [live.text, "\(after)", "\(count)"]
+        case .isMember(let live, let user):
+            script = .member
+            arguments += [live.text, user.text]
+        case .profile(let live, let user):
+            script = .profile
+            arguments += [live.text, user.text]
+        }
+        return script.call(arguments, key: key)
+    }
+
+    /// Reads the reply of the script; nil when the reply is malformed.
+    ///
+    /// The changes themselves are read from the outbox.
+    func result(_ reply: RedisReply) -> LeaseResult? {
+        switch self {
+        case .join, .leave, .heartbeats, .assert, .kick, .rename, .clear, .tick:
+            return reply.integer == nil ? nil : .nothing
+        case .isMember: return reply.integer.map { .membership(isMember: $0 == 1) }
+        case .profile(_, let user):
+            if reply == .null { return .profile(nil) }
+            return reply.text.flatMap(StoredProfile.entry).map { .profile(StoredProfile.user(user, $0.profile)) }
+        case .page:
+            guard let list = reply.elements, list.count >= 2, list.count % 2 == 0, let count = list[0].integer,
+                let next = list[1].text
+            else { return nil }
+            var members: [AudienceMember] = []
+            for index in stride(from: 2, to: list.count, by: 2) {
+                guard let user = list[index].text, let stored = list[index + 1].text.flatMap(StoredProfile.entry)
+                else { return nil }
+                members.append(
+                    AudienceMember(user: StoredProfile.user(UserID(user), stored.profile), joinedAt: stored.joinedAt))
+            }
+            return .page(members: members, next: Int64(next), count: Int(count))
+        }
+    }
+}
+
+extension RedisReply {
+    /// The number, also if it is sent as text; nil for other replies.
+    var integer: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .status, .bytes: self.text.flatMap { Int64($0) }
+        case .null, .array, .error: nil
+        }
+    }
+
+    /// The elements of an array; nil for other replies.
+    var elements: [RedisReply]? { if case .array(let elements) = self { elements } else { nil } }
+}

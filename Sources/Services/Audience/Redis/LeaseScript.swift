@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RedisClient
+
+/// The Lua scripts, which are the only code that reads or writes the leases.
+///
+/// The head of each file in `Scripts` describes its arguments, effects and reply.
+package enum LeaseScript: String, CaseIterable, Sendable {
+    // Scripts that change the leases; each takes effect at most once for each inbox offset.
+    case join, leave, beats, assert, kick, rename, clear, tick
+    // Scripts that only read.
+    case page, member, profile, outbox
+    // Scripts with which a new owner acquires the partition, or begins a new epoch.
+    case open, begin
+
+    /// The script with its whole source, as Redis runs it.
+    package var source: RedisScript { Self.sources[self] ?? self.assembled }
+
+    private static let sources: [LeaseScript: RedisScript] = Dictionary(
+        uniqueKeysWithValues: LeaseScript.allCases.map { ($0, $0.assembled) })
+
+    /// A call of the script for the partition whose hash tag is `key`.
+    package func call(_ arguments: [String], key: String) -> RedisScriptCall {
+        RedisScriptCall(self.source, keys: [key], arguments: arguments)
+    }
+
+    private var assembled: RedisScript {
+        let parts: [[UInt8]]
+        switch self {
+        case .join, .leave, .beats, .assert, .kick, .rename, .clear, .tick:
+            parts = [PackageResources.guard_lua, PackageResources.change_lua, self.body]
+        case .page, .member, .profile, .outbox: parts = [PackageResources.guard_lua, self.body]
+        case .open, .begin: parts = [self.body]
+        }
+        let text = parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        return RedisScript(name: self.rawValue, source: text)
+    }
+
+    private var body: [UInt8] {
+        switch self {
+        case .join: PackageResources.join_lua
+        case .leave: PackageResources.leave_lua
+        case .beats: PackageResources.beats_lua
+        case .assert: PackageResources.assert_lua
+        case .kick: PackageResources.kick_lua
+        case .rename: PackageResources.rename_lua
+        case .clear: PackageResources.clear_lua
+        case .tick: PackageResources.tick_lua
+        case .page: PackageResources.page_lua
+        case .member: PackageResources.member_lua
+        case .profile: PackageResources.profile_lua
+        case .outbox: PackageResources.outbox_lua
+        case .open: PackageResources.open_lua
+        case .begin: PackageResources.begin_lua
+        }
+    }
+}

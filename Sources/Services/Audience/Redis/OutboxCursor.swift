@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// The position up to which a partition's outbox has been published.
+///
+/// It is committed as the metadata of the inbox offset.
+package struct OutboxCursor: Hashable, Sendable {
+    /// The epoch of the leases; empty before the first.
+    package var epoch = ""
+    /// The id of the last published entry of the outbox.
+    package var id: Int64 = 0
+    /// The latest time seen, so that time never goes backwards for the next owner.
+    package var now = Timestamp.distantPast
+
+    package init() {}
+
+    /// Reads the committed text.
+    ///
+    /// An empty or malformed text stands for the beginning of the outbox.
+    package init(text: String) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 3, let id = Int64(parts[1]), let now = Int64(parts[2]) else { return }
+        self.epoch = parts[0] == "-" ? "" : String(parts[0])
+        self.id = id
+        self.now = Timestamp(milliseconds: now)
+    }
+
+    /// The committed text: the epoch or a hyphen, the id, the time.
+    package var text: String { "\(self.epoch.isEmpty ? "-" : self.epoch) \(self.id) \(self.now.milliseconds)" }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AudienceCore
+internal import Concurrency
+internal import MachineKit
+package import PlazaModel
+internal import RedisClient
+package import ServiceShell
+package import Settings
+
+/// The settings of the audience-presence service (docs/OPERATING.md).
+package struct PresenceSettings: Sendable {
+    package var redisHost = "127.0.0.1"
+    package var redisPort = 6379
+    package var redisTimeoutMilliseconds: Int
+    package var leaseSeconds: Int
+
+    /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
+    package init(_ reader: inout SettingsReader) {
+        reader.section("Presence")
+        let address = reader.string(
+            "redis", default: "127.0.0.1:6379", placeholder: "HOST:PORT", help: "The Redis that holds the leases.")
+        self.redisTimeoutMilliseconds = reader.milliseconds(
+            "redis-timeout", default: 1000, range: 50...10_000,
+            help: "How long Redis may take for an answer before it counts as away.")
+        self.leaseSeconds = reader.int(
+            "lease-seconds", default: 90, range: 2...3600,
+            help: "How long a silent client stays in a live. The gateways need the same value.")
+        if let colon = address.lastIndex(of: ":"), let port = Int(address[address.index(after: colon)...]),
+            (1...65_535).contains(port), colon != address.startIndex
+        {
+            self.redisHost = String(address[..<colon])
+            self.redisPort = port
+        } else {
+            reader.reject("redis", value: address, remedy: "give a host and a port, such as 127.0.0.1:6379")
+        }
+    }
+
+    /// The specification for the shell: the machine's topics, and the processor of each partition.
+    ///
+    /// - Parameter policies: the limits of the apps.
+    /// - Returns: the specification for the service's one shell.
+    package func spec(policies: Policies) -> MachineSpec {
+        let breaker = CircuitBreaker { MonotonicClock.milliseconds }
+        let settings = self
+        return MachineSpec(
+            name: PresenceMetrics.machine, inbox: .audienceInbox, state: .audienceState, facts: [.audienceCounts]
+        ) { context in
+            var redis = RedisClient.Settings(host: settings.redisHost, port: settings.redisPort)
+            redis.timeout = .milliseconds(settings.redisTimeoutMilliseconds)
+            let connection = RedisLeaseConnection(
+                redis, breaker: breaker, metrics: RedisMetrics(context.metrics),
+                random: SystemRandomNumberGenerator(), now: { MonotonicClock.milliseconds })
+            let lease = Milliseconds.seconds(Int64(settings.leaseSeconds))
+            return PresenceProcessor(
+                AudienceMachine(partition: context.partition, policies: policies),
+                store: LeaseStore(connection, partition: context.partition, lease: lease), log: context.log,
+                metrics: context.metrics)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import Observability
+package import RedisClient
+
+/// The connection of one partition to Redis, behind the circuit breaker of the process.
+package final class RedisLeaseConnection: LeaseConnection {
+    private let client: RedisClient
+    private let breaker: CircuitBreaker
+    private let metrics: RedisMetrics?
+    private var identity: RedisClient.Identity? {
+        didSet {
+            if self.identity != nil, self.identity != oldValue { self.metrics?.connections.add() }
+            self.metrics?.connected.add((self.identity == nil ? 0 : 1) - (oldValue == nil ? 0 : 1))
+        }
+    }
+
+    /// - Parameters:
+    ///   - settings: the address and the timeout of Redis.
+    ///   - breaker: the circuit breaker shared by all connections of the process.
+    ///   - metrics: the metrics of the process's connections; nil for none.
+    ///   - random: the source of the reconnect jitter.
+    ///   - now: returns the monotonic time in milliseconds.
+    package init(
+        _ settings: RedisClient.Settings, breaker: CircuitBreaker, metrics: RedisMetrics? = nil,
+        random: some RandomNumberGenerator, now: @escaping () -> Int64
+    ) {
+        self.client = RedisClient(
+            settings, scripts: LeaseScript.allCases.map(\.source), random: random, now: now)
+        self.breaker = breaker
+        self.metrics = metrics
+    }
+
+    deinit {
+        if self.identity != nil { self.metrics?.connected.add(-1) }
+    }
+
+    package func connect() throws(RedisError) -> RedisClient.Identity {
+        guard self.breaker.isClosed else { throw .unreachable("the server did not answer a moment ago") }
+        let identity = try self.trackingFailure { () throws(RedisError) in try self.client.connect() }
+        self.identity = identity
+        return identity
+    }
+
+    package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
+        let before = self.identity
+        // A new connection may lead to a restarted server, so the owner must open the partition again first.
+        guard try self.connect() == before else { throw .unreachable("there is a new connection") }
+        let began = MonotonicClock.microseconds
+        var isDone = false
+        defer { self.metrics?.pipelineEnded(done: isDone, microseconds: MonotonicClock.microseconds - began) }
+        let replies = try self.trackingFailure { () throws(RedisError) in try self.client.run(calls) }
+        isDone = true
+        return replies
+    }
+
+    /// Forgets the connection when `body` fails, and opens the circuit breaker when the server did not answer.
+    private func trackingFailure<R>(_ body: () throws(RedisError) -> R) throws(RedisError) -> R {
+        do throws(RedisError) {
+            return try body()
+        } catch {
+            self.identity = nil
+            switch error {
+            case .timedOut, .unreachable: self.breaker.trip()
+            case .loading, .disconnected, .protocolViolation, .tooLarge, .replyTooLarge, .scriptsMissing: break
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The sender of a message as a hash, which is cheaper to store and compare than the user's id.
+package struct SenderHash: Hashable, Sendable {
+    /// The `StableHash` of the user's id; 0 for no user, so that the message counts towards no sender's share.
+    package let hash: UInt64
+    /// Whether the sender is the host, whose messages may fill the whole budget and are not limited by a share (R12.3).
+    package let isHost: Bool
+
+    /// No user: the sender of items of other machines, of gifts, and of messages of an app's server.
+    package static let nobody = SenderHash(hash: 0, isHost: true)
+
+    /// The hash of a user.
+    package init(_ user: UserID, isHost: Bool = false) { self.init(hash: StableHash.of(user.text), isHost: isHost) }
+
+    private init(hash: UInt64, isHost: Bool) {
+        self.hash = hash
+        self.isHost = isHost
+    }
+}
+
+/// The sliding window of one second: the items that entered a feed, and the senders who tried to send messages.
+///
+/// It contains only numbers, so it is quick to copy for undo.
+///
+/// The window holds at most as many admissions as the budget's `total`. Older admissions make no difference, because
+/// the latest admissions alone fill the budget.
+package struct AdmissionWindow: Sendable {
+    /// The admission of one item.
+    struct Admission: Hashable, Sendable {
+        /// The time in milliseconds.
+        var at: Int64
+        /// The hash of the sender; 0 for no user.
+        var sender: UInt64
+    }
+    /// What one sender did in the last second.
+    struct Tally: Hashable, Sendable {
+        /// The hash of the sender.
+        var sender: UInt64
+        /// When the sender last tried to send, in milliseconds.
+        ///
+        /// A dropped attempt counts too. Otherwise chance would decide which senders get a share.
+        var lastTry: Int64
+        /// How many of the sender's messages entered.
+        var admitted: Int64
+    }
+    /// Whether a message enters the feed.
+    package enum Decision: Hashable, Sendable {
+        case admitted
+        case dropped(reason: DropReason, retryAfter: Milliseconds)
+        /// The sender has sent as many messages as one user may send in a second.
+        case tooOften(retryAfter: Milliseconds)
+    }
+
+    /// The length of the window in milliseconds: one second.
+    static let span: Int64 = 1000
+
+    /// A ring buffer with `count` admissions from the index `head` on, oldest first.
+    private(set) var ring: ContiguousArray<Admission> = []
+    private(set) var head = 0
+    /// The number of admissions in the window.
+    package private(set) var count = 0
+    /// One entry for each sender, sorted by sender.
+    private(set) var tallies: ContiguousArray<Tally> = []
+    /// The earliest time at which a tally without admissions expires, in milliseconds; `sweep(at:)` does nothing
+    /// before.
+    private(set) var sweepAt: Int64 = .max
+
+    /// An empty window.
+    package init() {}
+
+    /// Restores a window from an undo record.
+    init(
+        ring: ContiguousArray<Admission>, head: Int, count: Int, tallies: ContiguousArray<Tally>, sweepAt: Int64
+    ) {
+        self.ring = ring
+        self.head = head
+        self.count = count
+        self.tallies = tallies
+        self.sweepAt = sweepAt
+    }
+
+    /// The admissions, oldest first.
+    var admissions: [Admission] { (0..<self.count).map { self[$0] } }
+
+    private subscript(index: Int) -> Admission {
+        let ringIndex = self.head + index
+        return self.ring[ringIndex < self.ring.count ? ringIndex : ringIndex - self.ring.count]
+    }
+
+    /// Decides whether a message may enter now.
+    ///
+    /// The caller then calls `recordAdmission` or `recordAttempt`.
+    ///
+    /// - Parameters:
+    ///   - feedClass: the class of the message.
+    ///   - sender: the sender.
+    ///   - rate: how many messages one user may send in a sliding second.
+    ///   - budget: the feed's budget.
+    ///   - now: the time of the input.
+    /// - Returns: whether the message enters; if not, the reason and when to retry.
+    package mutating func decide(
+        on feedClass: FeedClass, from sender: SenderHash, rate: Int, under budget: FeedBudget, at now: Timestamp
+    ) -> Decision {
+        let now = now.milliseconds
+        self.expire(at: now)
+        guard var limit = budget.limit(of: feedClass) else { return .admitted }
+        if feedClass == .barrage, sender.isHost { limit = budget.total }
+        if sender.hash != 0, self.count >= rate, let wait = self.wait(untilBelow: rate, for: sender.hash, at: now) {
+            return .tooOften(retryAfter: wait)
+        }
+        if self.count >= limit {
+            return .dropped(reason: .budget, retryAfter: self.waitUntilExpiry(of: self.count - limit, at: now))
+        }
+        if !sender.isHost, sender.hash != 0, 2 * self.count > budget.total {
+            self.sweep(at: now)
+            let share = budget.share(among: self.tallies.count)
+            // A sender without a tally has no admission yet, so its first message may enter.
+            if let wait = self.wait(untilBelow: share, for: sender.hash, at: now) {
+                return .dropped(reason: .share, retryAfter: wait)
+            }
+        }
+        return .admitted
+    }
+
+    /// How long until an item of the class may enter; nil if it may enter now.
+    package mutating func wait(for feedClass: FeedClass, under budget: FeedBudget, at now: Timestamp) -> Milliseconds? {
+        self.expire(at: now.milliseconds)
+        guard let limit = budget.limit(of: feedClass), self.count >= limit else { return nil }
+        return self.waitUntilExpiry(of: self.count - limit, at: now.milliseconds)
+    }
+
+    /// How long until the admission at `index` leaves the window.
+    private func waitUntilExpiry(of index: Int, at now: Int64) -> Milliseconds {
+        Milliseconds(self[index].at + Self.span - now)
+    }
+
+    /// How long until `sender` has fewer than `limit` admissions; nil if it has fewer now.
+    private func wait(untilBelow limit: Int, for sender: UInt64, at now: Int64) -> Milliseconds? {
+        let tallyIndex = self.tallyIndex(of: sender)
+        guard self.hasTally(of: sender, at: tallyIndex) else { return nil }
+        var surplus = Int(self.tallies[tallyIndex].admitted) - limit
+        guard surplus >= 0 else { return nil }
+        // The sender's admissions expire in their order; `surplus` of them must expire before the one that counts.
+        for index in 0..<self.count where self[index].sender == sender {
+            if surplus == 0 { return self.waitUntilExpiry(of: index, at: now) }
+            surplus -= 1
+        }
+        return Milliseconds(Self.span)
+    }
+
+    /// Records the admission of a message.
+    package mutating func recordAdmission(from sender: SenderHash, under budget: FeedBudget, at now: Timestamp) {
+        let now = now.milliseconds
+        while self.count >= budget.total { self.popFirst() }
+        self.append(Admission(at: now, sender: sender.hash))
+        guard sender.hash != 0 else { return }
+        var index = self.tallyIndex(of: sender.hash)
+        if self.hasTally(of: sender.hash, at: index) {
+            self.tallies[index].admitted += 1
+            self.tallies[index].lastTry = now
+        } else {
+            if self.tallies.count >= budget.total {
+                self.removeIdleTallies(untilBelow: budget.total, at: now)
+                index = self.tallyIndex(of: sender.hash)
+            }
+            self.tallies.insert(Tally(sender: sender.hash, lastTry: now, admitted: 1), at: index)
+        }
+    }
+
+    /// Records a sender whose message was dropped.
+    ///
+    /// When as many senders are recorded as the budget has messages, each share is one message. Therefore further
+    /// senders need not be recorded.
+    package mutating func recordAttempt(_ sender: SenderHash, under budget: FeedBudget, at now: Timestamp) {
+        guard sender.hash != 0 else { return }
+        let now = now.milliseconds
+        var index = self.tallyIndex(of: sender.hash)
+        if self.hasTally(of: sender.hash, at: index) {
+            self.tallies[index].lastTry = now
+            return
+        }
+        if self.tallies.count >= budget.barrage {
+            self.sweep(at: now)
+            guard self.tallies.count < budget.barrage else { return }
+            index = self.tallyIndex(of: sender.hash)
+        }
+        self.tallies.insert(Tally(sender: sender.hash, lastTry: now, admitted: 0), at: index)
+        self.sweepAt = min(self.sweepAt, now + Self.span)
+    }
+
+    /// Removes senders without admissions, the one with the oldest attempt first, until fewer than `limit` remain.
+    private mutating func removeIdleTallies(untilBelow limit: Int, at now: Int64) {
+        self.sweep(at: now)
+        while self.tallies.count >= limit {
+            var oldest: Int?
+            for index in self.tallies.indices where self.tallies[index].admitted == 0 {
+                if let older = oldest, self.tallies[older].lastTry <= self.tallies[index].lastTry { continue }
+                oldest = index
+            }
+            guard let oldest else { return }
+            self.tallies.remove(at: oldest)
+        }
+    }
+
+    /// Removes senders without an admission or an attempt in the last second.
+    private mutating func sweep(at now: Int64) {
+        if now < self.sweepAt { return }
+        let horizon = now - Self.span
+        self.tallies.removeAll { $0.admitted == 0 && $0.lastTry <= horizon }
+        self.sweepAt = .max
+        for tally in self.tallies where tally.admitted == 0 {
+            self.sweepAt = min(self.sweepAt, tally.lastTry + Self.span)
+        }
+    }
+
+    /// Removes the admissions that have left the window.
+    private mutating func expire(at now: Int64) {
+        let horizon = now - Self.span
+        while self.count > 0, self.ring[self.head].at <= horizon { self.popFirst() }
+    }
+
+    private mutating func append(_ admission: Admission) {
+        if self.count == self.ring.count {
+            if self.head != 0 {
+                self.ring = ContiguousArray(self.admissions)
+                self.head = 0
+            }
+            self.ring.append(admission)
+        } else {
+            let index = self.head + self.count
+            self.ring[index < self.ring.count ? index : index - self.ring.count] = admission
+        }
+        self.count += 1
+    }
+
+    private mutating func popFirst() {
+        let oldest = self.ring[self.head]
+        self.head = self.head + 1 < self.ring.count ? self.head + 1 : 0
+        self.count -= 1
+        guard oldest.sender != 0 else { return }
+        let index = self.tallyIndex(of: oldest.sender)
+        guard self.hasTally(of: oldest.sender, at: index) else { return }
+        self.tallies[index].admitted -= 1
+        guard self.tallies[index].admitted == 0 else { return }
+        if self.tallies[index].lastTry <= oldest.at {
+            self.tallies.remove(at: index)
+        } else {
+            self.sweepAt = min(self.sweepAt, self.tallies[index].lastTry + Self.span)
+        }
+    }
+
+    private func hasTally(of sender: UInt64, at index: Int) -> Bool {
+        index < self.tallies.count && self.tallies[index].sender == sender
+    }
+
+    /// The index of the tally of `sender`, or the index at which to insert it.
+    private func tallyIndex(of sender: UInt64) -> Int {
+        self.tallies.partitioningIndex { $0.sender >= sender }
+    }
+}
+
+extension AdmissionWindow: Equatable {
+    package static func == (a: AdmissionWindow, b: AdmissionWindow) -> Bool {
+        a.count == b.count && a.tallies == b.tallies && (0..<a.count).allSatisfy { a[$0] == b[$0] }
+    }
+}
+
+extension AdmissionWindow: Codable {
+    /// A short encoding, because every batch writes it.
+    ///
+    /// `from` is the time of the first admission. `ages` are the times of the admissions relative to `from`, `by` are
+    /// the indices of their senders in `users` (-1 for no user), and `tries` are the times of the last attempts of
+    /// `users` relative to `from`.
+    private enum CodingKeys: String, CodingKey {
+        case from
+        case ages
+        case by
+        case users
+        case tries
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let from = try values.decode(Int64.self, forKey: .from)
+        let ages = try values.decode([Int64].self, forKey: .ages)
+        let by = try values.decode([Int].self, forKey: .by)
+        let users = try values.decode([UInt64].self, forKey: .users)
+        let tries = try values.decode([Int64].self, forKey: .tries)
+        guard ages.count == by.count, users.count == tries.count, by.allSatisfy({ (-1..<users.count).contains($0) }),
+            zip(users, users.dropFirst()).allSatisfy({ $0 < $1 })
+        else {
+            throw DecodingError.dataCorruptedError(forKey: .by, in: values, debugDescription: "not an admission window")
+        }
+        // A timestamp has bounds, so later sums and differences of times cannot overflow.
+        func time(_ age: Int64) -> Int64 { Timestamp(milliseconds: from.saturatingAdd(age)).milliseconds }
+        for (user, age) in zip(users, tries) {
+            self.tallies.append(Tally(sender: user, lastTry: time(age), admitted: 0))
+        }
+        for (age, index) in zip(ages, by) {
+            self.ring.append(Admission(at: time(age), sender: index < 0 ? 0 : users[index]))
+            if index >= 0 { self.tallies[index].admitted += 1 }
+        }
+        self.count = self.ring.count
+        self.sweepAt = .min
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        let admissions = self.admissions
+        let from = admissions.first?.at ?? self.tallies.first?.lastTry ?? 0
+        try values.encode(from, forKey: .from)
+        try values.encode(admissions.map { $0.at - from }, forKey: .ages)
+        let by = admissions.map { admission in
+            guard admission.sender != 0 else { return -1 }
+            let index = self.tallyIndex(of: admission.sender)
+            return self.hasTally(of: admission.sender, at: index) ? index : -1
+        }
+        try values.encode(by, forKey: .by)
+        try values.encode(self.tallies.map(\.sender), forKey: .users)
+        try values.encode(self.tallies.map { $0.lastTry - from }, forKey: .tries)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The policy and settings of an app in the form that the fan-out needs for each message.
+///
+/// They are built once for each revision of the settings.
+package final class AppRules: Sendable {
+    /// The feed's budget.
+    package let budget: FeedBudget
+    /// The maximum number of messages of one user to a live in any sliding second.
+    package let messagesPerUser: Int
+    /// Whether the app's backend has webhooks.
+    package let hasWebhooks: Bool
+    /// The filter of the words that no message may contain.
+    package let filter: WordFilter
+    /// The gifts by id, without translations, as feeds contain them.
+    package let gifts: [GiftID: Gift]
+
+    /// The rules of an app with this policy and these settings.
+    package init(_ policy: AppPolicy, _ settings: AppSettings = AppSettings()) {
+        self.budget = FeedBudget(total: policy.feedBudget)
+        self.messagesPerUser = max(1, policy.messagesPerUserPerSecond)
+        self.hasWebhooks = policy.hasWebhooks
+        self.filter = WordFilter(settings.words)
+        var gifts: [GiftID: Gift] = [:]
+        for category in settings.gifts {
+            // A feed item contains a gift without translations; clients find them in the catalogue.
+            for gift in category.gifts { gifts[gift.giftID] = gift.localized(to: nil) }
+        }
+        self.gifts = gifts
+    }
+}
+
+/// The rules of all apps that are in the apps file or have settings.
+package struct AppRulesTable: Sendable {
+    private struct Entry: Sendable {
+        var app: AppID
+        var revision: Int64
+        var rules: AppRules
+    }
+
+    /// The maximum number of apps for which a linear search is used.
+    ///
+    /// Most clusters have few apps, for which a linear search costs less than a hash.
+    private static let maxAppsForLinearSearch = 8
+
+    private let policies: Policies
+    private var entries: [Entry] = []
+    private var indices: [AppID: Int] = [:]
+    /// The rules of an app that has neither a policy nor settings.
+    private let defaultRules: AppRules
+
+    /// The rules of apps without settings.
+    package init(_ policies: Policies) {
+        self.policies = policies
+        self.defaultRules = AppRules(AppPolicy())
+        for (app, policy) in policies.apps { self.set(app, 0, AppRules(policy)) }
+    }
+
+    /// The rules of `app`.
+    package subscript(app: AppID) -> AppRules {
+        self.index(of: app).map { self.entries[$0].rules } ?? self.defaultRules
+    }
+
+    /// Updates the rules of the apps whose settings have changed.
+    package mutating func updateSettings(_ table: AppTable) {
+        for app in table.apps {
+            let revision = table.revision(of: app)
+            let currentRevision = self.index(of: app).map { self.entries[$0].revision } ?? 0
+            if revision != currentRevision { self.set(app, revision, AppRules(self.policies[app], table[app])) }
+        }
+    }
+
+    private func index(of app: AppID) -> Int? {
+        guard self.entries.count <= Self.maxAppsForLinearSearch else { return self.indices[app] }
+        // An iterator would copy each entry, so the loop uses indices.
+        for index in self.entries.indices where self.entries[index].app == app { return index }
+        return nil
+    }
+
+    private mutating func set(_ app: AppID, _ revision: Int64, _ rules: AppRules) {
+        let entry = Entry(app: app, revision: revision, rules: rules)
+        if let index = self.indices[app] {
+            self.entries[index] = entry
+        } else {
+            self.indices[app] = self.entries.count
+            self.entries.append(entry)
+        }
+    }
+}

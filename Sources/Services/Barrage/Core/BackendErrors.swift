@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// The errors with which an app's backend rejected calls of a session, stored to answer repeated calls (I15).
+///
+/// They are stored in a separate row, because the session's window holds only numbers and most sessions have no such
+/// errors.
+package struct BackendErrors: Hashable, Sendable, Codable {
+    struct Entry: Hashable, Sendable, Codable {
+        var counter: Int64
+        var error: ReplyError
+    }
+
+    /// The errors, in the order in which the calls were rejected.
+    private(set) var entries: [Entry] = []
+
+    private enum CodingKeys: String, CodingKey {
+        case entries = "kept"
+    }
+
+    /// The number of stored errors.
+    var count: Int { self.entries.count }
+
+    /// The error of the call `counter`.
+    subscript(counter: Int64) -> ReplyError? { self.entries.last { $0.counter == counter }?.error }
+
+    /// Records the error of the call `counter`, and drops the errors of calls that are not in `window` any more.
+    mutating func record(_ counter: Int64, _ error: ReplyError, keepingCallsIn window: MessageWindow) {
+        let remembered = Set(window.storage.entries.map(\.counter))
+        self.entries.removeAll { !remembered.contains($0.counter) }
+        self.entries.append(Entry(counter: counter, error: error))
+    }
+}
+
+extension BarrageMachine {
+    /// Rejects a message or gift that the app's backend rejected.
+    ///
+    /// A call that was decided before gets its earlier outcome, even if the backend has now decided differently.
+    func rejectByBackend(
+        _ error: ReplyError, isGift: Bool, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows,
+        at moment: Moment, into effects: inout [Effect]
+    ) {
+        let rules = self.rules[key.app]
+        let backendRejection = isGift ? Rejection.giftForbidden : .messageForbidden
+        var isRejectedByBackend = false
+        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, _ in
+            let rejection = feed.rejection(of: caller)
+            isRejectedByBackend = rejection == nil
+            return feed.reject(rejection ?? backendRejection)
+        }
+        // The backend's own error replaces the default error of the rejection in the reply, and is stored for repeated
+        // calls.
+        guard isRejectedByBackend, error != backendRejection.error(retryAfter: 0, under: rules),
+            case .calls(let window)? = rows[.calls(key, caller.request.session)]
+        else { return }
+        var errors = BackendErrors()
+        if case .backend(let stored)? = rows[.backend(key, caller.request.session)] { errors = stored }
+        errors.record(caller.counter, error, keepingCallsIn: window)
+        rows[.backend(key, caller.request.session)] = .backend(words: errors)
+        effects.removeLast()
+        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
+    }
+
+    /// The outcome in the reply to a repeated call, with the backend's own error if the backend rejected the call.
+    func outcome(
+        of recorded: MessageOutcome, to caller: Caller, about key: LiveKey, under rules: AppRules, in rows: BarrageRows
+    )
+        -> Outcome
+    {
+        if recorded.rejection == .messageForbidden || recorded.rejection == .giftForbidden,
+            case .backend(let errors)? = rows[.backend(key, caller.request.session)],
+            let error = errors[caller.counter]
+        {
+            return .failure(error: error)
+        }
+        return recorded.outcome(under: rules)
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Calls of users and of the app's server; a repeated call gets the same reply (I15).
+extension BarrageMachine {
+    /// Replies to a call: a repeated call gets its recorded outcome, a new call gets the result of `decide`.
+    func answer(
+        _ caller: Caller, about key: LiveKey, under rules: AppRules, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect], _ decide: (inout FeedRow, inout [Effect]) -> MessageOutcome
+    ) {
+        let callsKey = BarrageKey.calls(key, caller.request.session)
+        let index = rows.index(of: callsKey)
+        if let index, let lookup = rows.lookup(caller.counter, at: index) {
+            switch lookup {
+            case .repeated(let recorded):
+                let outcome = self.outcome(of: recorded, to: caller, about: key, under: rules, in: rows)
+                effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
+                return
+            case .forgotten:
+                effects.append(.requestForgotten(caller, key.app))
+                return
+            case .fresh:
+                break
+            }
+        }
+        // Without a row, too: the window of a late retry may be gone.
+        if caller.isLateRetry { return effects.append(.requestForgotten(caller, key.app)) }
+        guard let decided = rows.updateFeed(key, near: index, { feed in decide(&feed, &effects) }) else {
+            // Calls about unknown lives store nothing.
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        if let index {
+            rows.record(decided, of: caller.counter, at: index, at: moment)
+        } else {
+            var window = MessageWindow(at: moment)
+            window.record(decided, of: caller.counter, at: moment)
+            rows[callsKey] = .calls(window: window)
+        }
+        effects.append(.reply(Reply(to: caller, app: key.app, decided.outcome(under: rules))))
+    }
+
+    /// Publishes a text or custom message, or rejects it.
+    func sendMessage(
+        _ message: FeedContent, to key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let rules = self.rules[key.app]
+        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+            feed.publish(message, to: key, from: caller, under: rules, at: moment.now, into: &effects)
+        }
+    }
+
+    /// Rejects a message or gift that the gateway did not forward to the app's backend.
+    ///
+    /// The message is rejected even if the rules would allow it now. If it was published before, the caller gets the
+    /// earlier reply.
+    func reject(
+        _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        self.answer(caller, about: key, under: self.rules[key.app], in: &rows, at: moment, into: &effects) { feed, _ in
+            feed.reject(feed.rejection(of: caller) ?? gatewayRejection)
+        }
+    }
+
+    /// Adds likes to the total at once; they are published when the feed's budget allows.
+    func sendLikes(
+        _ count: Int, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let rules = self.rules[key.app]
+        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+            let isValid = Limits.likesPerCall.contains(count)
+            if let rejection = feed.rejection(of: caller) ?? (isValid ? nil : .likeCount) {
+                return feed.reject(rejection)
+            }
+            feed.addLikes(Int64(count), by: caller.user, at: moment.now)
+            feed.publishCounters(to: key, under: rules, at: moment.now, into: &effects)
+            return .done
+        }
+    }
+
+    /// Sets the speaking level of a user on a seat.
+    ///
+    /// No outcome is recorded, because the next level replaces a level that was lost or repeated.
+    func setSpeakingLevel(
+        _ level: Int, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let rules = self.rules[key.app]
+        let rejection = rows.updateFeed(key) { feed -> Rejection in
+            let isValid = Limits.speakingLevel.contains(level)
+            let isSeated = feed.rights.seated.contains(caller.userID)
+            if let rejection = feed.rejection(of: caller) ?? (isValid ? isSeated ? nil : .notOnSeat : .speakingLevel) {
+                feed.ledger.countRefused(rejection)
+                return rejection
+            }
+            feed.setSpeakingLevel(level, of: caller.userID, at: moment.now)
+            feed.publishCounters(to: key, under: rules, at: moment.now, into: &effects)
+            return .none
+        }
+        guard let rejection else {
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        let outcome =
+            rejection.error(retryAfter: 0, under: rules).map { Outcome.failure(error: $0) } ?? .success(result: .done)
+        effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
+    }
+
+    /// Answers with the live's current or final statistics.
+    func summarize(
+        _ key: LiveKey, for caller: Caller, in rows: BarrageRows, at now: Timestamp, into effects: inout [Effect]
+    ) {
+        guard case .feed(let feed)? = rows[.feed(key)] else {
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        let statistics = feed.value.statistics(at: now)
+        effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
+    }
+}
+
+extension BarrageRows {
+    /// Changes the feed of `key` in place, if there is one.
+    ///
+    /// - Returns: what `body` returns, or nil when there is no such feed.
+    mutating func updateFeed<R>(_ key: LiveKey, _ body: (inout FeedRow) -> R) -> R? {
+        self.update(.feed(key)) { row in row.changeFeed(body) } ?? nil
+    }
+
+    /// Changes the feed of `key` in place, if there is one.
+    ///
+    /// `windowIndex` is the index of the row that is looked up together with the feed: the window of the caller's
+    /// session. The journal finds the feed faster with it.
+    fileprivate mutating func updateFeed<R>(
+        _ key: LiveKey, near windowIndex: Int?, _ body: (inout FeedRow) -> R
+    ) -> R? {
+        guard let windowIndex else { return self.updateFeed(key, body) }
+        guard let index = self.index(of: .feed(key), near: windowIndex) else { return nil }
+        return self.update(at: index) { row in row.changeFeed(body) } ?? nil
+    }
+
+    /// Looks up the call `counter` in the window at `index`, if there is one.
+    fileprivate mutating func lookup(_ counter: Int64, at index: Int) -> IdempotencyLookup<MessageOutcome>? {
+        self.read(at: index) { row in
+            if case .calls(let window) = row { window.lookup(counter) } else { nil }
+        } ?? nil
+    }
+
+    /// Records the outcome of the call `counter` in the window at `index`.
+    fileprivate mutating func record(_ outcome: MessageOutcome, of counter: Int64, at index: Int, at moment: Moment) {
+        _ = self.update(at: index) { row in row.record(outcome, of: counter, at: moment) }
+    }
+}
+
+// These methods move the content out of the row, change it and move it back, because a change of content that the row
+// still references would copy it.
+extension BarrageRow {
+    /// Changes the feed in this row, if the row is a feed.
+    fileprivate mutating func changeFeed<R>(_ body: (inout FeedRow) -> R) -> R? {
+        guard case .feed = self else { return nil }
+        guard case .feed(var feed) = consume self else { preconditionFailure("the row has changed its kind") }
+        defer { self = .feed(row: feed) }
+        return body(&feed.value)
+    }
+
+    /// Records the outcome of the call `counter`, if the row is a window.
+    fileprivate mutating func record(_ outcome: MessageOutcome, of counter: Int64, at moment: Moment) {
+        guard case .calls = self else { return }
+        guard case .calls(var window) = consume self else { preconditionFailure("the row has changed its kind") }
+        window.record(outcome, of: counter, at: moment)
+        self = .calls(window: window)
+    }
+
+    /// Handles the due time of a window.
+    ///
+    /// - Returns: whether the window has no outcomes any more, and whether the row must be removed.
+    mutating func expireWindow(at moment: Moment) -> (isEmpty: Bool, hasEnded: Bool) {
+        guard case .calls(var window) = self else { return (true, true) }
+        let hasEnded = window.expire(at: moment)
+        self = .calls(window: window)
+        return (window.storage.count == 0, hasEnded)
+    }
+}

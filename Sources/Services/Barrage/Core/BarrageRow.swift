@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The key of one of the fan-out's rows.
+///
+/// It is a struct and not an enum, so that a look-up compares its parts without copying them.
+package struct BarrageKey: RowKey {
+    /// The kind of a row.
+    package enum Kind: Int, Sendable, CaseIterable {
+        case feed
+        case calls
+        case givers
+        case backend
+
+        fileprivate var name: String {
+            switch self {
+            case .feed: "feed"
+            case .calls: "calls"
+            case .givers: "givers"
+            case .backend: "backend"
+            }
+        }
+
+        /// Whether each session has its own row of this kind.
+        fileprivate var isPerSession: Bool { self == .calls || self == .backend }
+    }
+
+    package let kind: Kind
+    package let live: LiveKey
+    /// The session of an idempotency window or of backend errors; empty for other rows.
+    package let session: SessionID
+
+    /// A live's feed.
+    package static func feed(_ live: LiveKey) -> BarrageKey { BarrageKey(kind: .feed, live: live, session: "") }
+    /// The outcomes of a session's calls to a live.
+    package static func calls(_ live: LiveKey, _ session: SessionID) -> BarrageKey {
+        BarrageKey(kind: .calls, live: live, session: session)
+    }
+    /// The count of the users who sent gifts to a live.
+    package static func givers(_ live: LiveKey) -> BarrageKey { BarrageKey(kind: .givers, live: live, session: "") }
+    /// The errors of the app's backend for a session's calls to a live.
+    package static func backend(_ live: LiveKey, _ session: SessionID) -> BarrageKey {
+        BarrageKey(kind: .backend, live: live, session: session)
+    }
+
+    package var text: String {
+        let text = "\(self.kind.name)/\(self.live.text)"
+        return self.kind.isPerSession ? "\(text)/\(self.session.text)" : text
+    }
+
+    private init(kind: Kind, live: LiveKey, session: SessionID) {
+        self.kind = kind
+        self.live = live
+        self.session = session
+    }
+
+    package init?(text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.name == parts[0] }),
+            parts.count == (kind.isPerSession ? 4 : 3)
+        else {
+            return nil
+        }
+        let session = SessionID(kind.isPerSession ? parts[3] : "")
+        self.init(kind: kind, live: LiveKey(AppID(parts[1]), LiveID(parts[2])), session: session)
+    }
+
+    package static func == (a: BarrageKey, b: BarrageKey) -> Bool {
+        // Swift compares short strings as two machine words, without a function call, so the strings are compared
+        // directly.
+        a.kind == b.kind && a.session.text == b.session.text && a.live.live.text == b.live.live.text
+            && a.live.app.text == b.live.app.text
+    }
+
+    // Every message looks up two rows, so hashing must be cheap. The hash leaves out the app and the kind, which `==`
+    // compares.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.live.live.text)
+        if self.kind.isPerSession { hasher.combine(self.session.text) }
+    }
+
+    /// Orders keys by kind, live and session.
+    package static func < (a: BarrageKey, b: BarrageKey) -> Bool {
+        if a.kind != b.kind { return a.kind.rawValue < b.kind.rawValue }
+        return a.live != b.live ? a.live < b.live : a.session < b.session
+    }
+}
+
+/// One of the fan-out's rows.
+///
+/// A row has a few machine words, so it is cheap to move.
+package enum BarrageRow: JournalRow, Codable {
+    package typealias UndoStore = BarrageUndoStore
+
+    case feed(row: CopyOnWrite<FeedRow>)
+    case calls(window: MessageWindow)
+    case givers(count: UniqueCount)
+    case backend(words: BackendErrors)
+
+    package var due: Timestamp? {
+        switch self {
+        case .feed(let row): row.value.due
+        case .calls(let window): window.due
+        // These rows are removed together with the feed or the window.
+        case .givers, .backend: nil
+        }
+    }
+}
+
+/// The fan-out's row of a live's feed.
+///
+/// The feed is open until `removeAt` is set. This happens once, when `liveEnded` is appended as the feed's last item
+/// (I1).
+package struct FeedRow: Equatable, Sendable, Codable {
+    var numbers: FeedNumbers
+    /// The admissions of the last second, stored so that a new owner of the partition does not grant the budget twice
+    /// (I9).
+    package var admissions: AdmissionWindow
+    /// The part of the feed that changes seldom.
+    ///
+    /// It is copy-on-write, because a row saved for undo shares it with the current row.
+    private(set) var details: CopyOnWrite<FeedDetails>
+
+    /// A feed without items.
+    package init(epoch: Int64, owner: UserID, at now: Timestamp, admissions: AdmissionWindow = AdmissionWindow()) {
+        let details = FeedDetails(rights: FeedRights(owner: owner), counters: Counters(openedAt: now))
+        self.init(
+            numbers: FeedNumbers(epoch: epoch, openedAt: now), admissions: admissions, details: CopyOnWrite(details))
+    }
+
+    init(numbers: FeedNumbers, admissions: AdmissionWindow, details: CopyOnWrite<FeedDetails>) {
+        self.numbers = numbers
+        self.admissions = admissions
+        self.details = details
+    }
+
+    /// Whether the live has ended.
+    package var hasEnded: Bool { self.numbers.removeAt != nil }
+
+    /// When the row falls due.
+    var due: Timestamp? { self.numbers.removeAt ?? self.numbers.wakeAt }
+
+    /// Sets the wake time to `time`, unless an earlier wake time is set.
+    mutating func scheduleWake(at time: Timestamp) {
+        if let wakeAt = self.numbers.wakeAt, wakeAt <= time { return }
+        self.numbers.wakeAt = time
+    }
+}
+
+/// The part of a feed that changes with each message.
+struct FeedNumbers: Equatable, Sendable, Codable {
+    /// Distinguishes the live from earlier lives of the same id.
+    var epoch: Int64
+    /// When the live began.
+    var openedAt: Timestamp
+    /// The number of the last item; 0 before the first (I7).
+    var lastNumber: Int64 = 0
+    /// The ledger of everything that was published (I10).
+    var ledger = Ledger()
+    /// The live's statistics; the duration is set at the end.
+    var statistics = LiveStatistics()
+    /// When tips count as complete again; nil while no tips are dropped.
+    var degradedUntil: Timestamp?
+    /// When to check the pending counters again, at the latest when the first of them is due; nil without them.
+    var wakeAt: Timestamp?
+    /// When the row of the ended live is removed; nil while the live is running.
+    var removeAt: Timestamp?
+
+    init(epoch: Int64, openedAt: Timestamp) {
+        self.epoch = epoch
+        self.openedAt = openedAt
+    }
+}
+
+/// The part of a feed that changes seldom.
+struct FeedDetails: Equatable, Sendable, Codable {
+    /// The permissions, which other machines send.
+    var rights: FeedRights
+    /// The counters that are not published yet.
+    var counters: Counters
+    /// The caller that repeated the call to end the live while the end was being processed; the last of several
+    /// callers.
+    var callerAwaitingEnd: Caller?
+
+    private enum CodingKeys: String, CodingKey {
+        case rights, counters
+        case callerAwaitingEnd = "waitsForEnd"
+    }
+}
+
+extension FeedRow {
+    package var lastNumber: Int64 { self.numbers.lastNumber }
+    package var epoch: Int64 { self.numbers.epoch }
+    package var ledger: Ledger {
+        _read { yield self.numbers.ledger }
+        _modify { yield &self.numbers.ledger }
+    }
+    package var statistics: LiveStatistics {
+        _read { yield self.numbers.statistics }
+        _modify { yield &self.numbers.statistics }
+    }
+    var rights: FeedRights {
+        _read { yield self.details.value.rights }
+        _modify { yield &self.details.value.rights }
+    }
+    var counters: Counters {
+        _read { yield self.details.value.counters }
+        _modify { yield &self.details.value.counters }
+    }
+    var callerAwaitingEnd: Caller? {
+        get { self.details.value.callerAwaitingEnd }
+        set { self.details.value.callerAwaitingEnd = newValue }
+    }
+}
+
+/// The permissions in a feed; they change seldom.
+package struct FeedRights: Hashable, Sendable, Codable {
+    /// The owner, who like the admins is exempt from the mute of the live.
+    package var owner: UserID
+    /// Whether all users but the owner and the admins are muted.
+    package var isMessageDisable = false
+    package var admins: [UserID] = []
+    /// Whether gifts may be sent.
+    package var isGiftEnabled = true
+    /// The muted users, and until when.
+    package var mutes = Mutes()
+    /// The lowest tickets that kicked users may still use (I6).
+    package var floors = RevocationFence()
+    /// The users of this live who sit on its seats and may therefore send speaking levels.
+    package var seated: [UserID] = []
+
+    /// The rights in a new live.
+    package init(owner: UserID) { self.owner = owner }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+
+/// Saves the fan-out's rows for undo in arrays that all batches reuse.
+///
+/// Saving a row allocates no memory. The row can still be changed in place, because the saved copy does not share the
+/// row's content.
+package struct BarrageUndoStore: RowUndoStore {
+    private enum Entry: Sendable {
+        case feed(numbers: Int, window: SavedWindow, details: CopyOnWrite<FeedDetails>)
+        case calls(words: Range<Int>)
+        case givers(UniqueCount)
+        case backend(BackendErrors)
+    }
+
+    private var entries: ContiguousArray<Entry> = []
+    private var numbers: ContiguousArray<FeedNumbers> = []
+    private var windows = WindowUndoStore()
+    private var words: ContiguousArray<Int64> = []
+
+    package init() {}
+
+    package mutating func save(_ row: BarrageRow) {
+        switch row {
+        case .feed(let feed):
+            let window = self.windows.save(feed.value.admissions)
+            self.entries.append(.feed(numbers: self.numbers.count, window: window, details: feed.value.details))
+            self.numbers.append(feed.value.numbers)
+        case .calls(let window):
+            let start = self.words.count
+            self.words.append(contentsOf: window.storage.words)
+            self.entries.append(.calls(words: start..<self.words.count))
+        case .givers(let count): self.entries.append(.givers(count))
+        case .backend(let words): self.entries.append(.backend(words))
+        }
+    }
+
+    package subscript(number: Int) -> BarrageRow {
+        switch self.entries[number] {
+        case .feed(let numbers, let window, let details):
+            .feed(
+                row: CopyOnWrite(
+                    FeedRow(numbers: self.numbers[numbers], admissions: self.windows[window], details: details)))
+        case .calls(let words):
+            .calls(window: MessageWindow(storage: PackedOutcomes(words: ContiguousArray(self.words[words]))))
+        case .givers(let count): .givers(count: count)
+        case .backend(let words): .backend(words: words)
+        }
+    }
+
+    package mutating func removeAll() {
+        self.entries.removeAll(keepingCapacity: true)
+        self.numbers.removeAll(keepingCapacity: true)
+        self.windows.removeAll()
+        self.words.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Where a window is saved in a `WindowUndoStore`, with the parts that are no arrays.
+struct SavedWindow: Sendable {
+    fileprivate var admissions: Range<Int>
+    fileprivate var tallies: Range<Int>
+    fileprivate var head: Int
+    fileprivate var count: Int
+    fileprivate var sweepAt: Int64
+}
+
+/// Saved admission windows, in contiguous arrays.
+struct WindowUndoStore: Sendable {
+    private var admissions: ContiguousArray<AdmissionWindow.Admission> = []
+    private var tallies: ContiguousArray<AdmissionWindow.Tally> = []
+
+    mutating func save(_ window: AdmissionWindow) -> SavedWindow {
+        let firstAdmission = self.admissions.count
+        let firstTally = self.tallies.count
+        self.admissions.append(contentsOf: window.ring)
+        self.tallies.append(contentsOf: window.tallies)
+        return SavedWindow(
+            admissions: firstAdmission..<self.admissions.count, tallies: firstTally..<self.tallies.count,
+            head: window.head, count: window.count, sweepAt: window.sweepAt)
+    }
+
+    subscript(saved: SavedWindow) -> AdmissionWindow {
+        AdmissionWindow(
+            ring: ContiguousArray(self.admissions[saved.admissions]), head: saved.head, count: saved.count,
+            tallies: ContiguousArray(self.tallies[saved.tallies]), sweepAt: saved.sweepAt)
+    }
+
+    mutating func removeAll() {
+        self.admissions.removeAll(keepingCapacity: true)
+        self.tallies.removeAll(keepingCapacity: true)
+    }
+}

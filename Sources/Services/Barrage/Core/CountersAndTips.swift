@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Counters, tips, and the wake time of a feed.
+extension FeedRow {
+    /// Adds likes to the total; only the latest likes stay pending for publication.
+    mutating func addLikes(_ count: Int64, by sender: UserInfo, at now: Timestamp) {
+        self.statistics.totalLikesReceived = self.statistics.totalLikesReceived.saturatingAdd(count)
+        if self.counters.likes != nil { self.ledger.countDropped(.counter, .merged) }
+        self.counters.likes = CopyOnWrite(Counters.Likes(sender: sender, count: count))
+        self.markSummaryChanged(at: now)
+    }
+
+    /// Sets the speaking level of a user.
+    mutating func setSpeakingLevel(_ level: Int, of user: UserID, at now: Timestamp) {
+        let wasPending = self.counters.isPending(.speaking)
+        self.counters.setLevel(user, level, at: now)
+        // The level either replaced a pending level or changed nothing. The ledger counts both cases as merged.
+        if wasPending || !self.counters.isPending(.speaking) { self.ledger.countDropped(.counter, .merged) }
+    }
+
+    /// Marks the summary as changed, and schedules its publication.
+    mutating func markSummaryChanged(at now: Timestamp) {
+        // This check comes first, because a change of the counters copies them for undo.
+        if self.counters.isPending(.summary) { return }
+        self.scheduleWake(at: self.counters.markSummaryChanged(at: now))
+    }
+
+    /// The live's statistics with its duration, until `now` while it is running.
+    func statistics(at now: Timestamp) -> LiveStatistics {
+        var statistics = self.statistics
+        if !self.hasEnded { statistics.liveDuration = max(0, (now - self.numbers.openedAt).count) }
+        return statistics
+    }
+
+    /// Publishes the counters whose interval has passed and which the budget allows, and computes the next wake time.
+    mutating func publishCounters(
+        to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
+    ) {
+        var wakeAt: Timestamp?
+        func wakeNoLater(than time: Timestamp) { wakeAt = min(wakeAt ?? time, time) }
+        for kind in Counters.Kind.allCases where self.counters.isPending(kind) {
+            let nextPublishTime = self.counters.nextPublishTime(kind)
+            if nextPublishTime > now {
+                wakeNoLater(than: nextPublishTime)
+            } else if let wait = self.admissions.wait(for: .counter, under: rules.budget, at: now) {
+                wakeNoLater(than: now + max(wait, Counters.retryInterval))
+            } else if let content = self.counters.takePendingValue(of: kind, self.statistics(at: now), at: now) {
+                self.append(content, .counter, to: key, under: rules, at: now, into: &effects)
+            }
+        }
+        for voice in self.counters.voices { wakeNoLater(than: voice.until) }
+        if let degradedUntil = self.numbers.degradedUntil { wakeNoLater(than: degradedUntil) }
+        self.numbers.wakeAt = wakeAt
+    }
+
+    /// Publishes what is due at the wake time: the end of a period of dropped tips, and counters.
+    mutating func handleWakeTime(
+        to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
+    ) {
+        if let degradedUntil = self.numbers.degradedUntil, degradedUntil <= now {
+            self.numbers.degradedUntil = nil
+            self.append(.tips(isDegraded: false), .control, to: key, under: rules, at: now, into: &effects)
+        }
+        self.counters.retainVoices { $0.until > now }
+        self.publishCounters(to: key, under: rules, at: now, into: &effects)
+    }
+
+    /// Publishes a tip, or drops it.
+    ///
+    /// The feed announces the start of a period in which tips are dropped (R4.20, R12.3). It repeats the announcement
+    /// with the first drop in each further interval, for viewers who have joined since.
+    mutating func publishTip(
+        _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
+    ) {
+        let decision = self.admissions.decide(
+            on: .tip, from: .nobody, rate: .max, under: rules.budget, at: now)
+        guard case .dropped(let reason, _) = decision else {
+            self.append(content, .tip, to: key, under: rules, at: now, into: &effects)
+            return
+        }
+        self.ledger.countDropped(.tip, reason)
+        let lifetime = BarrageMachine.degradedLifetime
+        let lastDrop = self.numbers.degradedUntil.map { $0.milliseconds - lifetime.count }
+        // True if no earlier drop of this period is in the same interval of `lifetime`.
+        if lastDrop.map({ $0 / lifetime.count }) != now.milliseconds / lifetime.count {
+            self.append(.tips(isDegraded: true), .control, to: key, under: rules, at: now, into: &effects)
+        }
+        let until = now + lifetime
+        self.numbers.degradedUntil = until
+        self.scheduleWake(at: until)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// How many items each class may add to a feed in any sliding second (I9).
+package struct FeedBudget: Hashable, Sendable {
+    /// The maximum number of items in any sliding second.
+    package let total: Int
+    /// Barrage messages enter while fewer than this many items entered in the last second: nine tenths of `total`.
+    package let barrage: Int
+    /// Tips and counters enter while fewer than this many items entered in the last second: six tenths of `total`.
+    package let tips: Int
+
+    /// A budget of `total` items, at least one.
+    package init(total: Int) {
+        self.total = max(1, total)
+        self.barrage = max(1, self.total * 9 / 10)
+        self.tips = max(1, self.total * 6 / 10)
+    }
+
+    /// The number of items in the last second from which on items of the class are dropped; nil if they always enter.
+    package func limit(of feedClass: FeedClass) -> Int? {
+        switch feedClass {
+        case .control, .gift: nil
+        case .barrage: self.barrage
+        case .tip, .counter: self.tips
+        }
+    }
+
+    /// The maximum number of messages of each sender in a sliding second while more than half of the budget is used.
+    ///
+    /// This is the even share, rounded up. If it were rounded down, senders at an even rate would lose messages that
+    /// the budget allows.
+    package func share(among senders: Int) -> Int { (self.barrage + senders - 1) / max(1, senders) }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Gifts, which neither a mute nor the budget drops, because users pay for them (R5.9, R12.3).
+extension BarrageMachine {
+    /// Sends a gift, or rejects it.
+    func sendGift(
+        _ order: GiftOrder, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let rules = self.rules[key.app]
+        var isAccepted = false
+        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+            if let rejection = feed.rejection(of: caller) { return feed.reject(rejection) }
+            let gift: Gift
+            switch feed.gift(of: order, under: rules) {
+            case .success(let ordered): gift = ordered
+            case .failure(let rejection): return feed.reject(rejection)
+            }
+            isAccepted = true
+            let receivers = order.receivers.isEmpty ? [feed.rights.owner] : order.receivers
+            let content = FeedContent.gift(
+                sender: caller.user, gift: gift, count: order.count, receivers: receivers)
+            let position = feed.append(content, .gift, to: key, under: rules, at: moment.now, into: &effects)
+            feed.statistics.totalGiftsSent = feed.statistics.totalGiftsSent.saturatingAdd(order.number)
+            feed.statistics.totalGiftCoins = feed.statistics.totalGiftCoins.saturatingAdd(order.coins(at: gift.coins))
+            feed.markSummaryChanged(at: moment.now)
+            return MessageOutcome(at: position)
+        }
+        if isAccepted { self.countGiver(caller.userID, key, in: &rows) }
+    }
+
+    /// Counts the sender of a gift in a separate row, which changes only with a new sender.
+    private func countGiver(_ giver: UserID, _ key: LiveKey, in rows: inout BarrageRows) {
+        var givers = UniqueCount()
+        if case .givers(let stored)? = rows[.givers(key)] { givers = stored }
+        givers.insert(giver.text)
+        rows[.givers(key)] = .givers(count: givers)
+        rows.updateFeed(key) { feed in feed.statistics.totalUniqueGiftSenders = givers.count }
+    }
+}
+
+extension FeedRow {
+    /// Returns the ordered gift, or the reason for its rejection.
+    fileprivate func gift(of order: GiftOrder, under rules: AppRules) -> Result<Gift, Rejection> {
+        let gift = rules.gifts[order.gift]
+        let rejection = order.rejection(
+            isKnown: gift != nil, hasGifts: !rules.gifts.isEmpty, isOn: self.rights.isGiftEnabled)
+        guard let gift, rejection == nil else { return .failure(rejection ?? .noSuchGift) }
+        return .success(gift)
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+import PlazaModel
+
+/// The outcome of one call to a feed: a position in the feed, success without a position, or a rejection.
+package struct MessageOutcome: Hashable, Sendable {
+    /// The position in the feed; its number is 0 when there is no position.
+    var position: FeedPosition
+    /// Why the call was refused; `none` when it was not refused.
+    var rejection: Rejection
+    /// Milliseconds after which the client may retry; 0 when there is no hint.
+    var retryAfter: Int64
+
+    /// The call succeeded and has no position of its own in the feed.
+    static let done = MessageOutcome(at: FeedPosition(epoch: 0, number: 0))
+
+    /// The message entered the feed at `position`.
+    init(at position: FeedPosition) {
+        self.position = position
+        self.rejection = .none
+        self.retryAfter = 0
+    }
+
+    /// The call was refused.
+    init(refused rejection: Rejection, retryAfter: Milliseconds = Milliseconds(0)) {
+        self.position = FeedPosition(epoch: 0, number: 0)
+        self.rejection = rejection
+        self.retryAfter = retryAfter.count
+    }
+
+    /// The outcome as the reply contains it; a repeated call gets the same.
+    func outcome(under rules: AppRules) -> Outcome {
+        if let error = self.rejection.error(retryAfter: self.retryAfter, under: rules) { return .failure(error: error) }
+        return .success(result: self.position.number == 0 ? .done : .sent(position: self.position))
+    }
+}
+
+/// The idempotency window of one session's calls to a feed.
+package typealias MessageWindow = IdempotencyWindow<PackedOutcomes>
+
+/// Outcomes of calls to a feed in one array of plain numbers.
+///
+/// Messages are the most frequent calls by far. One array is quick to copy for undo, and short in the state topic, to
+/// which every batch writes it.
+package struct PackedOutcomes: OutcomeStorage {
+    /// The header (floor, expiry, head, highest counter and standstill), then the outcomes: a ring buffer once the window is full.
+    private(set) var words: ContiguousArray<Int64>
+
+    /// Indices of the words before the first outcome.
+    private static let floorIndex = 0
+    private static let expiryIndex = 1
+    private static let headIndex = 2
+    /// The highest counter that was ever recorded.
+    ///
+    /// Most calls are new and have a higher counter, so one comparison suffices.
+    private static let highestIndex = 3
+    private static let standstillIndex = 4
+    private static let firstOutcome = 5
+    /// The number of words of one outcome.
+    ///
+    /// The first word is the call's counter. The other two are the epoch and the number of the position, or the negated
+    /// raw value of the rejection and the retry hint.
+    private static let width = 3
+
+    package init(expiresAt: Timestamp) { self.words = [.min, expiresAt.milliseconds, 0, .min, 0] }
+
+    /// Restores outcomes from an undo record.
+    init(words: ContiguousArray<Int64>) { self.words = words }
+
+    package var floor: Int64 {
+        get { self.words[Self.floorIndex] }
+        set { self.words[Self.floorIndex] = newValue }
+    }
+    package var expiresAt: Timestamp {
+        get { Timestamp(milliseconds: self.words[Self.expiryIndex]) }
+        set { self.words[Self.expiryIndex] = newValue.milliseconds }
+    }
+    package var standstill: Milliseconds {
+        get { Milliseconds(self.words[Self.standstillIndex]) }
+        set { self.words[Self.standstillIndex] = newValue.count }
+    }
+    package var count: Int { (self.words.count - Self.firstOutcome) / Self.width }
+
+    /// Counters and outcomes, in the order in which the calls were decided.
+    var entries: [(counter: Int64, outcome: MessageOutcome)] {
+        let head = Int(self.words[Self.headIndex])
+        return (0..<self.count).map {
+            let index = (head + $0) % self.count
+            return (self.words[Self.firstOutcome + index * Self.width], self.outcome(at: index))
+        }
+    }
+
+    package func index(of counter: Int64) -> Int? {
+        if counter > self.words[Self.highestIndex] { return nil }
+        for index in 0..<self.count where self.words[Self.firstOutcome + index * Self.width] == counter {
+            return index
+        }
+        return nil
+    }
+
+    package func outcome(at index: Int) -> MessageOutcome {
+        let start = Self.firstOutcome + index * Self.width
+        let (second, third) = (self.words[start + 1], self.words[start + 2])
+        if second >= 0 { return MessageOutcome(at: FeedPosition(epoch: second, number: third)) }
+        return MessageOutcome(refused: Rejection(rawValue: -second) ?? .none, retryAfter: Milliseconds(third))
+    }
+
+    package mutating func append(_ outcome: MessageOutcome, of counter: Int64) {
+        let (second, third) = Self.pair(outcome)
+        self.words.append(counter)
+        self.words.append(second)
+        self.words.append(third)
+        self.raiseHighest(to: counter)
+    }
+
+    package mutating func replace(at index: Int, with outcome: MessageOutcome) {
+        let start = Self.firstOutcome + index * Self.width
+        (self.words[start + 1], self.words[start + 2]) = Self.pair(outcome)
+    }
+
+    package mutating func replaceOldest(with outcome: MessageOutcome, of counter: Int64) -> Int64 {
+        let head = Int(self.words[Self.headIndex])
+        let start = Self.firstOutcome + head * Self.width
+        let oldest = self.words[start]
+        self.words[start] = counter
+        self.replace(at: head, with: outcome)
+        self.words[Self.headIndex] = Int64((head + 1) % self.count)
+        self.raiseHighest(to: counter)
+        return oldest
+    }
+
+    package mutating func removeAll() -> Int64? {
+        guard self.count > 0 else { return nil }
+        let highest = self.entries.map(\.counter).max()
+        self.words.removeSubrange(Self.firstOutcome...)
+        self.words[Self.headIndex] = 0
+        return highest
+    }
+
+    private mutating func raiseHighest(to counter: Int64) {
+        self.words[Self.highestIndex] = max(self.words[Self.highestIndex], counter)
+    }
+
+    /// The two words of an outcome that follow its counter.
+    private static func pair(_ outcome: MessageOutcome) -> (Int64, Int64) {
+        outcome.rejection == .none
+            ? (outcome.position.epoch, outcome.position.number) : (-outcome.rejection.rawValue, outcome.retryAfter)
+    }
+}
+
+extension PackedOutcomes: Equatable {
+    // The ring buffers of equal windows may have different heads, so the entries are compared if the words differ.
+    package static func == (a: PackedOutcomes, b: PackedOutcomes) -> Bool {
+        a.words == b.words
+            || a.floor == b.floor && a.expiresAt == b.expiresAt && a.standstill == b.standstill
+                && a.entries.elementsEqual(b.entries, by: ==)
+    }
+}
+
+extension PackedOutcomes: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case outcomes = "fates"
+        case floor
+        case expiresAt
+        case standstill
+    }
+
+    /// The number of values of one outcome in the encoded row: counter, epoch, number, rejection, retry hint.
+    private static let rowWidth = 5
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let numbers = try values.decode([Int64].self, forKey: .outcomes)
+        let floor = try values.decodeIfPresent(Int64.self, forKey: .floor) ?? .min
+        let standstill = try values.decodeIfPresent(Milliseconds.self, forKey: .standstill) ?? Milliseconds(0)
+        self.words = [
+            floor, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, floor, standstill.count,
+        ]
+        guard numbers.count <= IdempotencyLimits.outcomes * Self.rowWidth else {
+            throw DecodingError.dataCorruptedError(forKey: .outcomes, in: values, debugDescription: "too many outcomes")
+        }
+        for start in stride(from: 0, to: numbers.count, by: Self.rowWidth) {
+            guard start + Self.rowWidth <= numbers.count, let rejection = Rejection(rawValue: numbers[start + 3]),
+                numbers[start + 1] >= 0
+            else {
+                throw DecodingError.dataCorruptedError(forKey: .outcomes, in: values, debugDescription: "not outcomes")
+            }
+            let position = FeedPosition(epoch: numbers[start + 1], number: numbers[start + 2])
+            let outcome =
+                rejection == .none
+                ? MessageOutcome(at: position)
+                : MessageOutcome(refused: rejection, retryAfter: Milliseconds(numbers[start + 4]))
+            self.append(outcome, of: numbers[start])
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        let numbers = self.entries.flatMap { counter, outcome in
+            [
+                counter, outcome.position.epoch, outcome.position.number, outcome.rejection.rawValue,
+                outcome.retryAfter,
+            ]
+        }
+        try values.encode(numbers, forKey: .outcomes)
+        if self.floor != .min { try values.encode(self.floor, forKey: .floor) }
+        try values.encode(self.expiresAt, forKey: .expiresAt)
+        if self.standstill != Milliseconds(0) { try values.encode(self.standstill, forKey: .standstill) }
+    }
+}

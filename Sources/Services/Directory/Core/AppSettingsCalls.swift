@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Changes of an app's settings.
+///
+/// Each app has one row of settings, which only the app's server may change. The topic `apps` publishes all settings of
+/// the app.
+extension DirectoryMachine {
+    /// Applies a change of the settings, or rejects it without an effect.
+    func changeSettings(
+        _ change: AppSettingsChange, _ app: AppID, _ caller: Caller, in rows: inout DirectoryRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let callsKey = DirectoryKey.appCalls(app, caller.request.session)
+        switch rows.lookup(callsKey, caller) {
+        case .repeated(.answered(let outcome, let seen)):
+            effects.append(.reply(Reply(to: caller, app: app, outcome, seen: seen)))
+            return
+        case .repeated(.passedOn), .forgotten:
+            effects.append(.requestForgotten(caller, app))
+            return
+        case .fresh:
+            break
+        }
+        guard caller.role == .server else {
+            // No outcome is stored, because users could fill the app's partition with outcomes.
+            effects.append(
+                .failure(.noPermission, "only an app's server may change the app's settings", to: caller, app: app))
+            return
+        }
+        var row = AppRow(settings: AppSettings(), revision: 0)
+        if case .app(let stored)? = rows[.app(app)] { row = stored }
+        let before = row.settings
+        do throws(ReplyError) {
+            try AppSettingsRules.apply(change, to: &row.settings)
+            if row.settings != before {
+                row.revision = moment.offset + 1
+                rows[.app(app)] = .app(row: row)
+                effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))
+            }
+            let seen = RequiredRevision(.apps, LiveID(""), revision: row.revision)
+            rows.record(callsKey, caller, .answered(outcome: .success(result: .done), seen: seen), at: moment)
+            effects.append(.success(.done, to: caller, app: app, seen: seen))
+        } catch {
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            effects.append(.reply(Reply(to: caller, app: app, .failure(error: error))))
+        }
+    }
+}

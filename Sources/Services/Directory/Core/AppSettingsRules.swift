@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// The limits of an app's settings.
+///
+/// They are checked on the result of a change, so that a rejected change has no effect.
+enum AppSettingsRules {
+    /// Applies the change.
+    ///
+    /// - Throws: `badParameter` for a text that is too long, empty or not allowed, `overLimit` for too many words,
+    ///   gifts, categories or languages, `noSuchGift` for an unknown gift or category. After an error the caller must
+    ///   discard `settings`.
+    static func apply(_ change: AppSettingsChange, to settings: inout AppSettings) throws(ReplyError) {
+        switch change {
+        case .setWords(let words): settings.words = try self.merge(words)
+        case .addWords(let words): settings.words = try self.merge(words, into: settings.words)
+        case .removeWords(let words):
+            let removed = Set(words.map { WordFilter.folded($0) })
+            settings.words.removeAll { removed.contains(WordFilter.folded($0)) }
+        case .setGifts(let categories):
+            settings.gifts = categories
+            try self.check(settings.gifts)
+        case .putCategory(let category): try self.put(category, into: &settings.gifts)
+        case .removeCategory(let category):
+            settings.gifts.remove(at: try self.index(of: category, in: settings.gifts))
+        case .putGift(let gift, let category): try self.put(gift, category, into: &settings.gifts)
+        case .removeGift(let gift):
+            guard settings.gift(gift) != nil else { throw ReplyError(.noSuchGift, "there is no such gift") }
+            for index in settings.gifts.indices { settings.gifts[index].gifts.removeAll { $0.giftID == gift } }
+        }
+    }
+
+    /// Adds a category, or replaces its texts; the category keeps its gifts.
+    private static func put(_ category: GiftCategory, into gifts: inout [GiftCategory]) throws(ReplyError) {
+        guard category.gifts.isEmpty else {
+            throw ReplyError(.badParameter, "put a category without gifts, then put its gifts one by one")
+        }
+        if let index = gifts.firstIndex(where: { $0.categoryID == category.categoryID }) {
+            let existingGifts = gifts[index].gifts
+            gifts[index] = category
+            gifts[index].gifts = existingGifts
+        } else {
+            gifts.append(category)
+        }
+        try self.check(gifts)
+    }
+
+    /// Adds a gift to a category, replaces it there, or moves it there from another category.
+    private static func put(
+        _ gift: Gift, _ category: GiftCategoryID, into gifts: inout [GiftCategory]
+    ) throws(ReplyError) {
+        let target = try self.index(of: category, in: gifts)
+        if let giftIndex = gifts[target].gifts.firstIndex(where: { $0.giftID == gift.giftID }) {
+            gifts[target].gifts[giftIndex] = gift
+        } else {
+            for index in gifts.indices { gifts[index].gifts.removeAll { $0.giftID == gift.giftID } }
+            gifts[target].gifts.append(gift)
+        }
+        try self.check(gifts)
+    }
+
+    private static func index(of category: GiftCategoryID, in gifts: [GiftCategory]) throws(ReplyError) -> Int {
+        guard let index = gifts.firstIndex(where: { $0.categoryID == category }) else {
+            throw ReplyError(.noSuchGift, "there is no such gift category")
+        }
+        return index
+    }
+
+    /// Checks the words and merges them into `existing`; the result is sorted and has no two words that the filter
+    /// treats as equal.
+    private static func merge(_ words: [String], into existing: [String] = []) throws(ReplyError) -> [String] {
+        for (index, word) in words.enumerated() {
+            guard !word.isEmpty, word.utf8.count <= AppLimits.wordBytes, !TextRule.hasControlCharacter(word)
+            else {
+                throw ReplyError(
+                    .badParameter,
+                    "words.\(index) has \(word.utf8.count) bytes; a word has 1 to \(AppLimits.wordBytes), and no control "
+                        + "characters")
+            }
+        }
+        var foldedWords: Set<[UInt8]> = []
+        let sorted = (existing + words).filter { foldedWords.insert(WordFilter.folded($0)).inserted }.sorted()
+        guard sorted.count <= AppLimits.words,
+            sorted.reduce(0, { $0 + TextRule.encodedBytes(of: $1) }) <= AppLimits.wordsTotalBytes
+        else {
+            throw ReplyError(
+                .overLimit,
+                "an app has at most \(AppLimits.words) words with \(AppLimits.wordsTotalBytes) bytes in all, as JSON")
+        }
+        return sorted
+    }
+
+    /// Checks the whole catalogue.
+    private static func check(_ categories: [GiftCategory]) throws(ReplyError) {
+        let gifts = categories.flatMap(\.gifts)
+        guard categories.count <= AppLimits.categories, gifts.count <= AppLimits.gifts else {
+            throw ReplyError(
+                .overLimit, "an app has at most \(AppLimits.gifts) gifts in \(AppLimits.categories) categories")
+        }
+        guard Set(categories.map(\.categoryID)).count == categories.count,
+            Set(gifts.map(\.giftID)).count == gifts.count
+        else { throw ReplyError(.badParameter, "a gift or category is named twice") }
+        var bytes = 0
+        for category in categories {
+            guard GiftCategoryID(checking: category.categoryID.text) != nil else {
+                throw self.invalidIDError("categoryID")
+            }
+            let item = "category \(category.categoryID)"
+            bytes += try self.check(
+                item, category.name, category.desc, category.extensionInfo, category.translations)
+        }
+        for gift in gifts {
+            guard GiftID(checking: gift.giftID.text) != nil else { throw self.invalidIDError("giftID") }
+            let item = "gift \(gift.giftID)"
+            bytes += try self.check(item, gift.name, gift.desc, gift.extensionInfo, gift.translations)
+            bytes += try self.check(gift.iconURL, "\(item): iconURL", AppLimits.urlBytes)
+            bytes += try self.check(gift.resourceURL, "\(item): resourceURL", AppLimits.urlBytes)
+            try self.check(gift.coins, "\(item): coins", AppLimits.coins)
+            try self.check(gift.level, "\(item): level", AppLimits.level)
+        }
+        guard bytes <= AppLimits.giftsTotalBytes else {
+            throw ReplyError(
+                .overLimit, "all texts of the catalogue have at most \(AppLimits.giftsTotalBytes) bytes")
+        }
+        guard categories.reduce(0, { $0 + $1.encodedBytes }) <= AppLimits.giftsEncodedBytes else {
+            throw ReplyError(
+                .overLimit, "the catalogue has at most about \(AppLimits.giftsEncodedBytes) bytes as JSON")
+        }
+    }
+
+    private static func invalidIDError(_ field: String) -> ReplyError {
+        ReplyError(.badParameter, "a \(field) is 1 to 32 letters, digits, hyphens or underscores")
+    }
+
+    /// Checks the fields that gifts and categories have in common; `item` is the item's name in error messages.
+    ///
+    /// - Returns: the number of bytes of the item's texts.
+    private static func check(
+        _ item: String, _ name: String, _ desc: String, _ extensionInfo: String, _ translations: [String: GiftText]
+    ) throws(ReplyError) -> Int {
+        guard !name.isEmpty else { throw ReplyError(.badParameter, "\(item): name is empty") }
+        guard translations.count <= AppLimits.languages else {
+            throw ReplyError(
+                .overLimit,
+                "\(item): translations has \(translations.count) languages; at most \(AppLimits.languages) are possible"
+            )
+        }
+        var bytes = try self.check(name, "\(item): name", AppLimits.nameBytes)
+        bytes += try self.check(desc, "\(item): desc", AppLimits.descBytes)
+        bytes += try self.check(extensionInfo, "\(item): extensionInfo", AppLimits.extensionInfoBytes)
+        // The languages are sorted, so that the same of several errors is always reported.
+        for (language, text) in translations.sorted(by: { $0.key < $1.key }) {
+            guard TextRule.isWord(language, maxBytes: AppLimits.languageBytes) else {
+                throw ReplyError(
+                    .badParameter,
+                    "\(item): a language is 1 to \(AppLimits.languageBytes) letters, digits, hyphens or underscores")
+            }
+            bytes += language.utf8.count
+            bytes += try self.check(text.name, "\(item): translations.\(language).name", AppLimits.nameBytes)
+            bytes += try self.check(text.desc, "\(item): translations.\(language).desc", AppLimits.descBytes)
+        }
+        return bytes
+    }
+
+    private static func check(_ text: String, _ field: String, _ limit: Int) throws(ReplyError) -> Int {
+        guard text.utf8.count <= limit, !TextRule.hasControlCharacter(text) else {
+            throw ReplyError(
+                .badParameter,
+                "\(field) has \(text.utf8.count) bytes; at most \(limit) are possible, and no control characters")
+        }
+        return text.utf8.count
+    }
+
+    private static func check<Number: BinaryInteger>(
+        _ number: Number, _ field: String, _ range: ClosedRange<Number>
+    ) throws(ReplyError) {
+        guard range.contains(number) else {
+            throw ReplyError(
+                .badParameter, "\(field) is \(number); \(range.lowerBound) to \(range.upperBound) are possible")
+        }
+    }
+}
+
+// How many bytes JSON needs: the texts, and a little more for the rest than it really takes.
+
+extension GiftCategory {
+    fileprivate var encodedBytes: Int {
+        160 + TextRule.encodedBytes(of: self.name + self.desc + self.extensionInfo) + self.translations.encodedBytes
+            + self.gifts.reduce(0) { $0 + $1.encodedBytes }
+    }
+}
+
+extension Gift {
+    fileprivate var encodedBytes: Int {
+        200 + TextRule.encodedBytes(of: self.name + self.desc + self.iconURL + self.resourceURL + self.extensionInfo)
+            + self.translations.encodedBytes
+    }
+}
+
+extension [String: GiftText] {
+    fileprivate var encodedBytes: Int {
+        self.reduce(0) { $0 + 32 + $1.key.utf8.count + TextRule.encodedBytes(of: $1.value.name + $1.value.desc) }
+    }
+}

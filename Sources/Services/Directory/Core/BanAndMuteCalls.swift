@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Bans and mutes.
+///
+/// The directory decides, stores and lists them. Presence enforces bans, and the fan-out enforces mutes.
+extension DirectoryMachine {
+    /// Bans users, whether or not they are in the live; replaces earlier bans.
+    ///
+    /// - Throws: `badParameter` for users, duration or reason out of range; `overLimit` for too many bans.
+    func ban(
+        _ users: [UserID], _ durationSeconds: Int64, _ reason: String, _ caller: Caller, _ key: LiveKey,
+        in rows: inout DirectoryRows, at now: Timestamp
+    ) throws(ReplyError) -> CallDecision {
+        try self.checkCount(of: users)
+        guard TextRule.isPlain(reason, maxBytes: SanctionLimits.reasonBytes) else {
+            throw .notPlain("reason", maxBytes: SanctionLimits.reasonBytes)
+        }
+        let until = try self.expiry(after: durationSeconds, from: now)
+        var list = rows.sanctions(.bans, of: key)
+        var facts: [Effect] = []
+        for user in users {
+            list.set(Sanction(user: user, until: until, reason: reason, by: caller.userID))
+            facts.append(.audience(AudienceInput(key, .banned(user: user, until: until, caller: caller))))
+        }
+        try self.store(list, .bans, of: key, in: &rows)
+        return .done(.done, facts: facts)
+    }
+
+    /// Lifts bans; users without a ban are ignored.
+    func unban(
+        _ users: [UserID], _ key: LiveKey, in rows: inout DirectoryRows
+    ) throws(ReplyError) -> CallDecision {
+        try self.checkCount(of: users)
+        var list = rows.sanctions(.bans, of: key)
+        var facts: [Effect] = []
+        for user in users where list.lift(user) {
+            facts.append(.audience(AudienceInput(key, .unbanned(user: user))))
+        }
+        try self.store(list, .bans, of: key, in: &rows)
+        return .done(.done, facts: facts)
+    }
+
+    /// Mutes users, whether or not they are in the live, or lifts their mutes if the duration is 0.
+    ///
+    /// Presence, which knows the users' names, publishes the change to all viewers (R4.17).
+    ///
+    /// - Throws: as `ban` does.
+    func mute(
+        _ users: [UserID], _ durationSeconds: Int64, _ caller: Caller, _ key: LiveKey, in rows: inout DirectoryRows,
+        at now: Timestamp
+    ) throws(ReplyError) -> CallDecision {
+        try self.checkCount(of: users)
+        var list = rows.sanctions(.mutes, of: key)
+        var facts: [Effect] = []
+        if durationSeconds == 0 {
+            for user in users where list.lift(user) { facts += Self.unmuteEffects(user, key) }
+        } else {
+            let until = try self.expiry(after: durationSeconds, from: now)
+            for user in users {
+                list.set(Sanction(user: user, until: until, by: caller.userID))
+                facts.append(.barrage(BarrageInput(key, .muted(user: user, until: until))))
+                let announcement = AudienceCommand.announceMute(user: user, isDisable: true, until: until)
+                facts.append(.audience(AudienceInput(key, announcement)))
+            }
+        }
+        try self.store(list, .mutes, of: key, in: &rows)
+        return .done(.done, facts: facts)
+    }
+
+    /// Replies with a page of a list of bans or mutes.
+    ///
+    /// No outcome is stored, because the call changes nothing and may simply be executed again.
+    func list(
+        _ call: LiveCall, _ kind: SanctionKind, offset: Int, count: Int, in rows: DirectoryRows,
+        into effects: inout [Effect]
+    ) {
+        let app = call.key.app
+        do throws(ReplyError) {
+            guard case .live(let row)? = rows[.live(call.key)] else {
+                throw ReplyError(.noSuchRoom, "there is no such live")
+            }
+            try LivePermissions.check(call, row)
+            guard offset >= 0, (1...SanctionLimits.page).contains(count) else {
+                throw ReplyError(
+                    .badParameter, "offset must be at least 0 and count must be 1 to \(SanctionLimits.page)")
+            }
+            let page = rows.sanctions(kind, of: call.key).page(offset: offset, count: count)
+            effects.append(.success(.sanctions(page: page), to: call.caller, app: app))
+        } catch {
+            effects.append(.reply(Reply(to: call.caller, app: app, .failure(error: error))))
+        }
+    }
+
+    /// Removes expired bans and mutes from a page; expired mutes are published to all viewers.
+    func removeExpiredSanctions(
+        _ pageKey: DirectoryKey, in rows: inout DirectoryRows, at now: Timestamp, into effects: inout [Effect]
+    ) {
+        guard case .sanctions(var page)? = rows[pageKey] else { return }
+        let users = page.removeExpired(at: now)
+        if case .mutes(let key, _) = pageKey {
+            for user in users { effects += Self.unmuteEffects(user, key) }
+        }
+        rows[pageKey] = page.entries.isEmpty ? nil : .sanctions(list: page)
+        rows.splitIfLong(page, pageKey)
+    }
+
+    private static func unmuteEffects(_ user: UserID, _ key: LiveKey) -> [Effect] {
+        let announcement = AudienceCommand.announceMute(user: user, isDisable: false, until: nil)
+        return [.barrage(BarrageInput(key, .unmuted(user: user))), .audience(AudienceInput(key, announcement))]
+    }
+
+    private func checkCount(of users: [UserID]) throws(ReplyError) {
+        guard (1...SanctionLimits.usersPerCall).contains(users.count) else {
+            throw ReplyError(
+                .badParameter, "users names \(users.count); 1 to \(SanctionLimits.usersPerCall) are possible")
+        }
+    }
+
+    /// When a sanction that begins at `now` expires; nil if it is permanent (a duration of -1).
+    private func expiry(after durationSeconds: Int64, from now: Timestamp) throws(ReplyError) -> Timestamp? {
+        if durationSeconds == -1 { return nil }
+        guard SanctionLimits.seconds.contains(durationSeconds) else {
+            throw ReplyError(
+                .badParameter,
+                "duration is \(durationSeconds); 1 to \(SanctionLimits.seconds.upperBound) seconds, or -1 (permanent), "
+                    + "are possible")
+        }
+        return now + .seconds(durationSeconds)
+    }
+
+    /// Stores a list of bans or mutes; an empty list has no row.
+    private func store(
+        _ list: SanctionList, _ kind: SanctionKind, of key: LiveKey, in rows: inout DirectoryRows
+    ) throws(ReplyError) {
+        guard list.entries.count <= SanctionLimits.perLive else {
+            throw ReplyError(
+                .overLimit, "a live has at most \(SanctionLimits.perLive) bans and \(SanctionLimits.perLive) mutes")
+        }
+        rows.store(list, kind, of: key)
+    }
+}

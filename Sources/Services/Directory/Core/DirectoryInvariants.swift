@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+extension DirectoryMachine {
+    /// Lists the violations of the invariants in the rows of one partition; empty when all invariants hold.
+    ///
+    /// - Parameters:
+    ///   - rows: the rows.
+    ///   - isWhole: whether the partition is the only one and has handled all commands that the directory sent to
+    ///     itself. Then claims and running lives must match one to one.
+    /// - Returns: a line for each violation.
+    package func checkInvariants(_ rows: DirectoryRows, isWhole: Bool = false) -> [String] {
+        var violations: [String] = []
+        for key in rows.sortedKeys {
+            switch (key, rows[key]) {
+            case (.live(let live), .live(let row)?):
+                violations += self.checkLive(live, row).map { "\(key.text): \($0)" }
+            case (.claim(let owner), .claim(let claim)?):
+                if isWhole, !rows.isRunning(LiveKey(owner.app, claim.live), ownedBy: owner.user) {
+                    violations.append("\(key.text): a claim for \(claim.live), which the owner does not run (I1)")
+                }
+            case (.liveCalls, .calls(let window)?), (.ownerCalls, .calls(let window)?),
+                (.appCalls, .calls(let window)?):
+                if window.storage.count > IdempotencyLimits.outcomes {
+                    violations.append("\(key.text): too many outcomes (I16)")
+                }
+            case (.bans, .sanctions(let list)?), (.mutes, .sanctions(let list)?):
+                violations += self.checkPage(list).map { "\(key.text): \($0)" }
+                if !rows.hasRunningLive(key) { violations.append("\(key.text): without a running live") }
+            case (.app, .app(let row)?):
+                if row.settings.words.count > AppLimits.words { violations.append("\(key.text): too many words (I16)") }
+                if row.settings.gifts.reduce(0, { $0 + $1.gifts.count }) > AppLimits.gifts {
+                    violations.append("\(key.text): too many gifts (I16)")
+                }
+            default: violations.append("\(key.text): a row of another kind")
+            }
+            if case .live(let live) = key {
+                for kind in [SanctionKind.bans, .mutes] {
+                    violations += self.checkList(rows.sanctions(kind, of: live)).map { "\(key.text): \(kind) \($0)" }
+                }
+            }
+            if isWhole, case .live(let live) = key, case .live(let row)? = rows[key], row.ended == nil {
+                let owner = UserKey(live.app, row.info.liveOwner.userID)
+                if rows[.claim(owner)] != .claim(claim: OwnerClaim(live: live.live)) {
+                    violations.append("\(key.text): runs without its owner's claim (I1)")
+                }
+            }
+        }
+        return violations
+    }
+
+    private func checkLive(_ key: LiveKey, _ row: LiveRow) -> [String] {
+        var violations: [String] = []
+        let info = row.info
+        if info.liveID != key.live { violations.append("info of another live") }
+        if row.ended != nil, row.dismissAt != nil { violations.append("an ended live with a dismissal time (I1)") }
+        if (row.ended == nil) != (row.removeAt == nil) {
+            violations.append("a removal time without an end, or an end without it (I1)")
+        }
+        if row.revision < row.epoch { violations.append("revision before its creation") }
+        if Set(info.admins).count != info.admins.count { violations.append("the same admin twice") }
+        if info.admins.contains(info.liveOwner.userID) { violations.append("the owner is an admin") }
+        if info.admins.count > self.policies[key.app].maxAdmins { violations.append("too many admins") }
+        let metadata = info.metaData
+        if metadata.count > Limits.metadataKeys
+            || metadata.keys.contains(where: { $0.utf8.count > Limits.metadataKeyBytes })
+            || metadata.values.contains(where: { $0.utf8.count > Limits.metadataValueBytes })
+            || metadata.values.reduce(0, { $0 + $1.utf8.count }) > Limits.metadataTotalBytes
+        {
+            violations.append("metadata over a limit (I2)")
+        }
+        return violations
+    }
+}
+
+extension DirectoryMachine {
+    private func checkPage(_ page: SanctionList) -> [String] {
+        var violations: [String] = []
+        if page.entries.isEmpty { violations.append("empty") }
+        if page.entries.count > SanctionLimits.perRow { violations.append("too many in a row (I16)") }
+        return violations
+    }
+
+    private func checkList(_ list: SanctionList) -> [String] {
+        var violations: [String] = []
+        let users = list.entries.map(\.user)
+        if users != users.sorted() || Set(users).count != users.count {
+            violations.append("not sorted, or a user twice")
+        }
+        if users.count > SanctionLimits.perLive { violations.append("too many (I16)") }
+        return violations
+    }
+}
+
+extension DirectoryRows {
+    /// Whether the live of this row of bans or mutes is running.
+    fileprivate func hasRunningLive(_ key: DirectoryKey) -> Bool {
+        switch key {
+        case .bans(let live, _), .mutes(let live, _):
+            guard case .live(let row)? = self[.live(live)] else { return false }
+            return row.ended == nil
+        default: return false
+        }
+    }
+
+    /// Whether the live is running and belongs to `owner`.
+    fileprivate func isRunning(_ key: LiveKey, ownedBy owner: UserID) -> Bool {
+        guard case .live(let row)? = self[.live(key)] else { return false }
+        return row.ended == nil && row.info.liveOwner.userID == owner
+    }
+}

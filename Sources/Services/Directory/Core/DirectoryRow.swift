@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The key of one of the directory's rows.
+package enum DirectoryKey: RowKey {
+    /// A live that is running or ended less than five minutes ago.
+    case live(LiveKey)
+    /// The claim of a user for the only live that the user may run.
+    case claim(UserKey)
+    /// The outcomes of a session's calls about a live.
+    case liveCalls(LiveKey, SessionID)
+    /// The outcomes of a session's create calls for an owner.
+    case ownerCalls(UserKey, SessionID)
+    /// One page of the bans of a live.
+    case bans(LiveKey, page: Int = 0)
+    /// One page of the mutes of a live.
+    case mutes(LiveKey, page: Int = 0)
+    /// An app's settings.
+    case app(AppID)
+    /// The outcomes of a session's changes of the settings.
+    case appCalls(AppID, SessionID)
+
+    package var text: String {
+        switch self {
+        case .live(let key): "room/\(key.text)"
+        case .claim(let key): "claim/\(key.text)"
+        case .liveCalls(let key, let session): "roomCalls/\(key.text)/\(session.text)"
+        case .ownerCalls(let key, let session): "ownerCalls/\(key.text)/\(session.text)"
+        // The first page has the name of the one row that older versions wrote.
+        case .bans(let key, let page): page == 0 ? "bans/\(key.text)" : "bans/\(key.text)/\(page)"
+        case .mutes(let key, let page): page == 0 ? "mutes/\(key.text)" : "mutes/\(key.text)/\(page)"
+        case .app(let app): "app/\(app.text)"
+        case .appCalls(let app, let session): "appCalls/\(app.text)/\(session.text)"
+        }
+    }
+
+    package init?(text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        switch (parts.first, parts.count) {
+        case ("room", 3): self = .live(LiveKey(AppID(parts[1]), LiveID(parts[2])))
+        case ("claim", 3): self = .claim(UserKey(AppID(parts[1]), UserID(parts[2])))
+        case ("roomCalls", 4): self = .liveCalls(LiveKey(AppID(parts[1]), LiveID(parts[2])), SessionID(parts[3]))
+        case ("ownerCalls", 4): self = .ownerCalls(UserKey(AppID(parts[1]), UserID(parts[2])), SessionID(parts[3]))
+        case ("bans", 3): self = .bans(LiveKey(AppID(parts[1]), LiveID(parts[2])))
+        case ("mutes", 3): self = .mutes(LiveKey(AppID(parts[1]), LiveID(parts[2])))
+        case ("bans", 4), ("mutes", 4):
+            guard let page = Int(parts[3]), (1..<SanctionLimits.rows).contains(page), parts[3] == "\(page)" else {
+                return nil
+            }
+            let live = LiveKey(AppID(parts[1]), LiveID(parts[2]))
+            self = parts[0] == "bans" ? .bans(live, page: page) : .mutes(live, page: page)
+        case ("app", 2): self = .app(AppID(parts[1]))
+        case ("appCalls", 3): self = .appCalls(AppID(parts[1]), SessionID(parts[2]))
+        default: return nil
+        }
+    }
+
+    /// Orders keys by their rank, then by their parts.
+    package static func < (a: DirectoryKey, b: DirectoryKey) -> Bool {
+        switch (a, b) {
+        case (.live(let a), .live(let b)): a < b
+        case (.bans(let a, let p), .bans(let b, let q)), (.mutes(let a, let p), .mutes(let b, let q)):
+            a != b ? a < b : p < q
+        case (.claim(let a), .claim(let b)): a < b
+        case (.liveCalls(let a, let sessionA), .liveCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
+        case (.ownerCalls(let a, let sessionA), .ownerCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
+        case (.app(let a), .app(let b)): a < b
+        case (.appCalls(let a, let sessionA), .appCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
+        default: a.rank < b.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .live: 0
+        case .claim: 1
+        case .liveCalls: 2
+        case .ownerCalls: 3
+        case .app: 4
+        case .appCalls: 5
+        case .bans: 6
+        case .mutes: 7
+        }
+    }
+}
+
+/// One of the directory's rows.
+///
+/// The enum is indirect, because rows are read far more often than changed.
+package indirect enum DirectoryRow: JournalRow, Codable {
+    case live(row: LiveRow)
+    case claim(claim: OwnerClaim)
+    case calls(window: CallWindow)
+    case app(row: AppRow)
+    case sanctions(list: SanctionList)
+
+    /// The names in stored rows.
+    private enum CodingKeys: String, CodingKey {
+        case live = "room"
+        case claim, calls, app, sanctions
+    }
+
+    package var due: Timestamp? {
+        switch self {
+        case .live(let row): row.removeAt ?? row.dismissAt
+        case .sanctions(let list): list.nextExpiry
+        case .claim, .app: nil
+        case .calls(let window): window.due
+        }
+    }
+
+    /// Records the outcome of a call, if the row is a window.
+    mutating func record(_ outcome: CallOutcome, of counter: Int64, at moment: Moment) {
+        guard case .calls(var window) = self else { return }
+        window.record(outcome, of: counter, at: moment)
+        self = .calls(window: window)
+    }
+
+    /// Handles the due time of a window.
+    ///
+    /// - Returns: whether the row must be removed.
+    mutating func expire(at moment: Moment) -> Bool {
+        guard case .calls(var window) = self else { return true }
+        let hasEnded = window.expire(at: moment)
+        self = .calls(window: window)
+        return hasEnded
+    }
+}
+
+/// The directory's row of a live.
+///
+/// The live is running until `ended` is set, which happens once and is final (I1).
+package struct LiveRow: Hashable, Sendable, Codable {
+    /// The public info.
+    package var info: LiveInfo
+    /// The offset of the creation.
+    package var epoch: Int64
+    /// The offset of the last change; it always grows, even when the live's id is reused.
+    package var revision: Int64
+    /// Why the live ended; nil while it is running.
+    package var ended: LiveEndReason?
+    /// True while some machines have not handled the end yet; until then the live's id cannot be reused.
+    package var isClosing: Bool?
+    /// When the ended live's row is removed; nil while the live is running.
+    package var removeAt: Timestamp?
+    /// Since when the live has been empty.
+    ///
+    /// Nil if the live is not empty, or if an app's server created it and nobody has joined yet.
+    package var emptySince: Timestamp?
+    /// How and when the owner left; nil if the owner is in the live or has never joined.
+    package var ownerGone: OwnerGone?
+    /// When the dismissal policy ends the live if nothing changes (R3.60, R3.61); nil if it does not.
+    package var dismissAt: Timestamp?
+    /// The lowest tickets that kicked users may still use (I6).
+    package var floors: RevocationFence
+
+    /// A live that has just been created.
+    package init(info: LiveInfo, epoch: Int64) {
+        self.info = info
+        self.epoch = epoch
+        self.revision = epoch
+        self.floors = RevocationFence()
+    }
+
+    /// How and when an owner left.
+    package struct OwnerGone: Hashable, Sendable, Codable {
+        /// Whether the owner's connection was lost; otherwise the owner left by a call.
+        package var isOffline: Bool
+        /// When the owner left.
+        package var since: Timestamp
+    }
+
+    /// The live's record in the topic `rooms`.
+    func record(app: AppID) -> LiveRecord {
+        LiveRecord(app: app, info: self.info, epoch: self.epoch, revision: self.revision, ended: self.ended)
+    }
+}
+
+/// The claim of an owner for the live that it is running or creating.
+///
+/// Exactly one `release` removes each claim: when the second step of the creation is rejected, or when the live ends.
+package struct OwnerClaim: Hashable, Sendable, Codable {
+    package var live: LiveID
+
+    /// A claim for `live`.
+    package init(live: LiveID) { self.live = live }
+}
+
+/// The directory's row of an app's settings.
+package struct AppRow: Hashable, Sendable, Codable {
+    package var settings: AppSettings
+    /// The offset of the last change, plus one; 0 if the app has no settings.
+    package var revision: Int64
+
+    /// Settings with their revision.
+    package init(settings: AppSettings, revision: Int64) {
+        self.settings = settings
+        self.revision = revision
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+extension Journal<DirectoryKey, DirectoryRow> {
+    /// Looks the caller's request up in the idempotency window `key` (I15).
+    func lookup(_ key: DirectoryKey, _ caller: Caller) -> IdempotencyLookup<CallOutcome> {
+        guard case .calls(let window)? = self[key] else {
+            return IdempotencyLookup.fresh.asLateRetry(caller.isLateRetry)
+        }
+        return window.lookup(caller.counter).asLateRetry(caller.isLateRetry)
+    }
+
+    /// Records the outcome of the caller's request in the window `key`, which is created if it does not exist.
+    mutating func record(_ key: DirectoryKey, _ caller: Caller, _ outcome: CallOutcome, at moment: Moment) {
+        let counter = caller.counter
+        let outcome = outcome.withoutMetadata
+        let updated: Void? = self.update(key) { $0.record(outcome, of: counter, at: moment) }
+        if updated != nil { return }
+        var window = CallWindow(at: moment)
+        window.record(outcome, of: counter, at: moment)
+        self[key] = .calls(window: window)
+    }
+
+    /// A recorded outcome as the reply to the repeated call: with the metadata that the live has now.
+    func reply(with outcome: Outcome, about key: LiveKey) -> Outcome {
+        guard case .success(.live(var info, let epoch)) = outcome, case .live(let row)? = self[.live(key)],
+            row.epoch == epoch
+        else { return outcome }
+        info.metaData = row.info.metaData
+        return .success(result: .live(info: info, epoch: epoch))
+    }
+}
+
+extension CallOutcome {
+    /// The outcome as a window stores it (R17.8).
+    ///
+    /// A live's metadata are large, and a window has many outcomes.
+    fileprivate var withoutMetadata: CallOutcome {
+        guard case .answered(.success(.live(var info, let epoch)), let seen) = self, !info.metaData.isEmpty else {
+            return self
+        }
+        info.metaData = [:]
+        return .answered(outcome: .success(result: .live(info: info, epoch: epoch)), seen: seen)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// A call about one live.
+struct LiveCall {
+    var key: LiveKey
+    var command: DirectoryCommand
+    var caller: Caller
+
+    /// Whether presence has sent the call back after a membership check.
+    var isReturnedByPresence: Bool {
+        if case .adminMembershipVerified = self.command { true } else { false }
+    }
+
+    /// Whether the call ends the live.
+    var isEnd: Bool {
+        if case .end = self.command { true } else { false }
+    }
+}
+
+/// The decision on an allowed call; the change of the live's row is made separately.
+enum CallDecision {
+    /// The directory executed the call.
+    case done(CallResult, facts: [Effect])
+    /// The directory authorised the call; another machine executes it and replies.
+    case passedOn(facts: [Effect])
+}
+
+extension DirectoryMachine {
+    /// Decides a call: sends its recorded reply again, executes it, or rejects it.
+    ///
+    /// A rejected call changes nothing.
+    func decide(_ call: LiveCall, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]) {
+        let key = call.key
+        let caller = call.caller
+        // Without a row there is no window, so calls about unknown ids store nothing.
+        guard case .live(var row)? = rows[.live(key)] else {
+            effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
+            return
+        }
+        let callsKey = DirectoryKey.liveCalls(key, caller.request.session)
+        switch rows.lookup(callsKey, caller) {
+        case .repeated(.answered(let outcome, let seen)):
+            effects.append(.reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), seen: seen)))
+            return
+        case .repeated(.passedOn) where call.isEnd:
+            // The call is not executed again, because it must not end a newer live of the same name.
+            self.repeatEnd(call, row, into: &effects)
+            return
+        case .repeated(.passedOn):
+            // The call is authorised and forwarded again, because the caller may have lost the right since the first
+            // call.
+            break
+        case .fresh where !call.isReturnedByPresence:
+            break
+        case .forgotten, .fresh:
+            effects.append(.requestForgotten(caller, key.app))
+            return
+        }
+        let before = row
+        do throws(ReplyError) {
+            try LivePermissions.check(call, row)
+            let decision = try self.execute(call, &row, in: &rows, at: moment)
+            if row != before {
+                row.revision = moment.offset
+                rows[.live(key)] = .live(row: row)
+                effects.append(.live(row.record(app: key.app)))
+                self.notifyBackend(call, before.info, row.info, at: moment.now, into: &effects)
+            }
+            let seen = RequiredRevision(.rooms, key.live, revision: row.revision)
+            let outcome = self.appendEffects(of: decision, call, seen, into: &effects)
+            rows.record(callsKey, caller, outcome, at: moment)
+        } catch {
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
+        }
+    }
+
+    /// Appends the effects of a decision, and the reply if the directory executed the call.
+    ///
+    /// - Returns: the outcome to record.
+    private func appendEffects(
+        of decision: CallDecision, _ call: LiveCall, _ seen: RequiredRevision, into effects: inout [Effect]
+    ) -> CallOutcome {
+        switch decision {
+        case .done(let result, let facts):
+            effects += facts
+            effects.append(.success(result, to: call.caller, app: call.key.app, seen: seen))
+            return .answered(outcome: .success(result: result), seen: seen)
+        case .passedOn(let facts):
+            effects += facts
+            return .passedOn
+        }
+    }
+
+    /// Executes or authorises an allowed call, and changes the live's row.
+    private func execute(
+        _ call: LiveCall, _ row: inout LiveRow, in rows: inout DirectoryRows, at moment: Moment
+    ) throws(ReplyError) -> CallDecision {
+        switch call.command {
+        case .updateInfo(_, let changes, _): try self.updateInfo(changes, call.key, &row)
+        case .setMetadata(_, let values, _): try self.setMetadata(values, call.key, &row)
+        case .deleteMetadata(_, let keys, _): try self.deleteMetadata(keys, call.key, &row)
+        case .setAdmin(_, let user, let caller): try self.setAdmin(user, caller, call.key, row)
+        case .adminMembershipVerified(_, let user, _): try self.addVerifiedAdmin(user, call.key, &row)
+        case .revokeAdmin(_, let user, _): self.revokeAdmin(user, call.key, &row)
+        case .kick(_, let user, let caller): self.kick(user, caller, call.key)
+        case .ban(_, let users, let duration, let reason, let caller):
+            try self.ban(users, duration, reason, caller, call.key, in: &rows, at: moment.now)
+        case .unban(_, let users, _): try self.unban(users, call.key, in: &rows)
+        case .mute(_, let users, let duration, let caller):
+            try self.mute(users, duration, caller, call.key, in: &rows, at: moment.now)
+        case .end(_, let caller):
+            .passedOn(facts: self.end(call.key, &row, for: caller, in: &rows, at: moment.now))
+        case .create, .open, .enter, .repeatOpen, .release, .closed, .occupancy, .profile, .bans, .mutes, .floor,
+            .appSettings:
+            throw ReplyError(.internalError, "not a call about a live")
+        }
+    }
+}

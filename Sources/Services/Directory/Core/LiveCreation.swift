@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// A create request, shared by both steps.
+struct CreateRequest {
+    var key: LiveKey
+    var changes: LiveChanges
+    var owner: UserInfo
+    var caller: Caller
+
+    var app: AppID { self.key.app }
+    var ownerKey: UserKey { UserKey(self.key.app, self.owner.userID) }
+}
+
+/// The two steps of creating a live.
+///
+/// An owner may run only one live, and only one live may have an id. These two checks need rows of different
+/// partitions, so creating a live takes two steps.
+///
+/// The first step stores the owner's claim. Exactly one `release` removes the claim, which is written in the
+/// transaction that rejects the second step or ends the live. The release can therefore never remove a later claim for
+/// the same live.
+extension DirectoryMachine {
+    /// First step, keyed by the owner: checks that the owner runs no other live, and stores the claim.
+    func create(
+        _ request: CreateRequest, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
+    ) {
+        let caller = request.caller
+        let callsKey = DirectoryKey.ownerCalls(request.ownerKey, caller.request.session)
+        switch rows.lookup(callsKey, caller) {
+        case .repeated(.answered(let outcome, let seen)):
+            effects.append(.reply(Reply(to: caller, app: request.app, outcome, seen: seen)))
+            return
+        case .repeated(.passedOn):
+            effects.append(.directory(request.input(.repeatOpen(live: request.key.live, caller: caller))))
+            return
+        case .forgotten:
+            effects.append(.requestForgotten(caller, request.app))
+            return
+        case .fresh:
+            break
+        }
+        do throws(ReplyError) {
+            if try self.ownerReenters(request, in: rows) {
+                rows.record(callsKey, caller, .passedOn, at: moment)
+                let enter = DirectoryCommand.enter(
+                    live: request.key.live, owner: request.owner.userID, caller: caller)
+                effects.append(.directory(request.input(enter)))
+                return
+            }
+            rows[.claim(request.ownerKey)] = .claim(claim: OwnerClaim(live: request.key.live))
+            rows.record(callsKey, caller, .passedOn, at: moment)
+            let open = DirectoryCommand.open(
+                live: request.key.live, changes: request.changes, owner: request.owner, caller: caller)
+            effects.append(.directory(request.input(open)))
+        } catch {
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            effects.append(.reply(Reply(to: caller, app: request.app, .failure(error: error))))
+        }
+    }
+
+    /// Checks the fields of a create, and whether the owner has a claim.
+    ///
+    /// - Returns: true when the owner already runs this live and re-enters it; always false for an app's server.
+    private func ownerReenters(_ request: CreateRequest, in rows: DirectoryRows) throws(ReplyError) -> Bool {
+        let owner = request.owner
+        if request.caller.role == .user, owner.userID != request.caller.userID {
+            throw ReplyError(.noPermission, "a user may create only its own lives")
+        }
+        guard LiveID(checking: request.key.live.text) != nil else {
+            throw ReplyError(.badRoomID, "a live's id is 1 to 48 printable ASCII characters without blanks and '/'")
+        }
+        guard UserID(checking: owner.userID.text) != nil else {
+            throw ReplyError(.badParameter, "the owner's id is 1 to 32 letters, digits, '-' or '_'")
+        }
+        if let error = UserInfo.validationError(name: owner.userName, avatarURL: owner.avatarURL, of: "owner") {
+            throw error
+        }
+        _ = try LiveInfoRules.newInfo(request, self.policies[request.app], at: Timestamp(milliseconds: 0))
+        try self.checkWords(request.changes, request.app)
+        guard case .claim(let claim)? = rows[.claim(request.ownerKey)] else { return false }
+        guard claim.live == request.key.live else {
+            throw ReplyError(.inAnotherRoom, "the owner runs the live \(claim.live)")
+        }
+        guard request.caller.role == .user else {
+            throw ReplyError(.roomExistsAndIsYours, "the owner already runs this live")
+        }
+        return true
+    }
+
+    /// Second step when the owner re-enters its own live, keyed by the live; the fields of the create are ignored.
+    ///
+    /// The step does not rely on the claim, because the live of the claim may have ended since the first step.
+    func enter(
+        _ key: LiveKey, _ owner: UserID, _ caller: Caller, in rows: inout DirectoryRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let callsKey = DirectoryKey.liveCalls(key, caller.request.session)
+        guard case .fresh = rows.lookup(callsKey, caller) else {
+            self.repeatOpen(key, caller, in: rows, into: &effects)
+            return
+        }
+        var outcome = Outcome.failure(
+            error: ReplyError(.createdTooOften, "the last live with this id is still ending", retryAfter: 100))
+        var seen: RequiredRevision?
+        if case .live(let row)? = rows[.live(key)], row.ended == nil {
+            if row.info.liveOwner.userID == owner {
+                outcome = .success(result: .live(info: row.info, epoch: row.epoch))
+                seen = RequiredRevision(.rooms, key.live, revision: row.revision)
+            } else {
+                outcome = .failure(error: ReplyError(.roomExists, "the live's id is in use"))
+            }
+        }
+        rows.record(callsKey, caller, .answered(outcome: outcome, seen: seen), at: moment)
+        effects.append(.reply(Reply(to: caller, app: key.app, outcome, seen: seen)))
+    }
+
+    /// Second step of a new live, keyed by the live: checks that the id is free, and opens the live.
+    func open(_ request: CreateRequest, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]) {
+        let caller = request.caller
+        let callsKey = DirectoryKey.liveCalls(request.key, caller.request.session)
+        switch rows.lookup(callsKey, caller) {
+        case .repeated(.answered(let outcome, let seen)):
+            // The request was repeated for another owner, or after its outcome had expired in the first step's window.
+            // In both cases the first step has stored a new claim, which must be released.
+            let reply = Reply(to: caller, app: request.app, outcome, seen: seen)
+            self.releaseClaim(request, reply, in: rows, into: &effects)
+            return
+        case .repeated(.passedOn), .forgotten:
+            let error = ReplyError.requestForgotten
+            self.releaseClaim(
+                request, Reply(to: caller, app: request.app, .failure(error: error)), in: rows, into: &effects)
+            return
+        case .fresh:
+            break
+        }
+        do throws(ReplyError) {
+            try self.checkIDIsFree(request, in: rows, at: moment.now)
+            let info = try LiveInfoRules.newInfo(request, self.policies[request.app], at: moment.now)
+            var row = LiveRow(info: info, epoch: moment.offset)
+            // A live that an app's server created is not dismissed before a user has joined.
+            if info.status == .running { row.emptySince = moment.now }
+            row.dismissAt = self.dismissalTime(of: row, app: request.app)
+            rows[.live(request.key)] = .live(row: row)
+            let outcome = Outcome.success(result: .live(info: info, epoch: row.epoch))
+            let seen = RequiredRevision(.rooms, request.key.live, revision: row.revision)
+            rows.record(callsKey, caller, .answered(outcome: outcome, seen: seen), at: moment)
+            self.announceOpening(row, request.key, by: caller, at: moment.now, into: &effects)
+            effects.append(.reply(Reply(to: caller, app: request.app, outcome, seen: seen)))
+        } catch {
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            self.releaseClaim(
+                request, Reply(to: caller, app: request.app, .failure(error: error)), in: rows, into: &effects)
+        }
+    }
+
+    /// Rejects a create whose id a running or ending live has, or that follows the last create of this id too soon.
+    private func checkIDIsFree(_ request: CreateRequest, in rows: DirectoryRows, at now: Timestamp) throws(ReplyError) {
+        guard case .live(let row)? = rows[.live(request.key)] else { return }
+        if row.ended == nil {
+            throw row.info.liveOwner.userID == request.owner.userID
+                ? ReplyError(.roomExistsAndIsYours, "the owner already runs this live")
+                : ReplyError(.roomExists, "the live's id is in use")
+        }
+        if row.isClosing == true {
+            throw ReplyError(.createdTooOften, "the last live with this id is still ending", retryAfter: 100)
+        }
+        let wait = row.info.createTime + Self.createInterval - now
+        if wait > Milliseconds(0) {
+            throw ReplyError(
+                .createdTooOften, "a live with the same id may be created only once a second", retryAfter: wait.count)
+        }
+    }
+
+    /// Publishes the new live's record, and sends the opening to the other machines and the app's backend.
+    private func announceOpening(
+        _ row: LiveRow, _ key: LiveKey, by caller: Caller, at now: Timestamp, into effects: inout [Effect]
+    ) {
+        let info = row.info
+        effects.append(.live(row.record(app: key.app)))
+        effects.append(.audience(AudienceInput(key, .opened(epoch: row.epoch, owner: info.liveOwner))))
+        effects.append(.barrage(BarrageInput(key, .opened(epoch: row.epoch, owner: info.liveOwner.userID))))
+        if info.isMessageDisable || !info.isGiftEnabled { effects.append(.rights(key, info)) }
+        if info.maxMemberCount > 0 { effects.append(.limits(key, info)) }
+        effects.append(.seat(SeatInput(key, .opened(epoch: row.epoch, info: info))))
+        let opened = ConnectionCommand.opened(live: key.live, owner: info.liveOwner, isVoice: info.isVoice)
+        effects.append(.connection(ConnectionInput(app: key.app, opened)))
+        if self.policies[key.app].hasWebhooks {
+            let created = WebhookContent.roomCreated(info: info, by: caller.userID)
+            effects.append(.webhook(WebhookEvent(key, at: now, created)))
+        }
+    }
+
+    /// Sends the reply to a create that opened no live, after the release of the owner's claim.
+    ///
+    /// The claim is not released if the owner runs this live, because the claim then belongs to the running live.
+    private func releaseClaim(
+        _ request: CreateRequest, _ reply: Reply, in rows: DirectoryRows, into effects: inout [Effect]
+    ) {
+        if case .live(let row)? = rows[.live(request.key)], row.ended == nil,
+            row.info.liveOwner.userID == request.owner.userID
+        {
+            effects.append(.reply(reply))
+        } else {
+            let release = DirectoryCommand.release(
+                owner: request.owner.userID, live: request.key.live, thenReply: reply)
+            effects.append(.directory(request.input(release)))
+        }
+    }
+
+    /// Sends the recorded reply of the second step to a repeated create, without opening a live.
+    func repeatOpen(_ key: LiveKey, _ caller: Caller, in rows: DirectoryRows, into effects: inout [Effect]) {
+        switch rows.lookup(.liveCalls(key, caller.request.session), caller) {
+        case .repeated(.answered(let outcome, let seen)):
+            effects.append(.reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), seen: seen)))
+        case .repeated(.passedOn), .forgotten, .fresh:
+            effects.append(.requestForgotten(caller, key.app))
+        }
+    }
+
+    /// Removes the owner's claim for `live`, then sends the reply; keyed by the owner.
+    ///
+    /// The reply comes last, so that the caller can create a live as soon as it has the reply.
+    func release(
+        _ owner: UserKey, _ live: LiveID, _ thenReply: Reply?, in rows: inout DirectoryRows,
+        into effects: inout [Effect]
+    ) {
+        if case .claim(let claim)? = rows[.claim(owner)], claim.live == live { rows[.claim(owner)] = nil }
+        if let thenReply { effects.append(.reply(thenReply)) }
+    }
+}
+
+extension CreateRequest {
+    /// The directory input that carries `command` for the request's app.
+    func input(_ command: DirectoryCommand) -> DirectoryInput { DirectoryInput(app: self.app, command) }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// The permissions in a live (R15.1, R15.2, R15.3).
+///
+/// An app's server may make every call.
+enum LivePermissions {
+    /// Checks that the caller may make the call now.
+    ///
+    /// - Throws: `noSuchRoom` when the live has ended; `notInRoom` or `staleTicket` when the caller is not in the live
+    ///   or was kicked (I6); `needsOwner` or `needsOwnerOrAdmin` for a caller without the right; `noPermission` for a
+    ///   target on whom the caller may not act.
+    static func check(_ call: LiveCall, _ row: LiveRow) throws(ReplyError) {
+        guard row.ended == nil else { throw ReplyError(.noSuchRoom, "the live has ended") }
+        if let rejection = row.floors.rejection(of: call.caller) { throw rejection }
+        let owner = row.info.liveOwner.userID
+        let isOwner = call.caller.role == .server || call.caller.userID == owner
+        let isHost = isOwner || row.info.admins.contains(call.caller.userID)
+        switch call.command {
+        case .setAdmin(_, let user, _), .adminMembershipVerified(_, let user, _):
+            guard isOwner else { throw ReplyError(.needsOwner, "only the owner may name admins") }
+            guard user != owner else { throw ReplyError(.noPermission, "the owner cannot be an admin") }
+        case .revokeAdmin:
+            guard isOwner else { throw ReplyError(.needsOwner, "only the owner may revoke admins") }
+        case .end:
+            guard isOwner else { throw ReplyError(.needsOwner, "only the owner may end the live") }
+        case .kick(_, let user, _):
+            guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may kick") }
+            try self.check([user], row, asOwner: isOwner, "kicked")
+        case .ban(_, let users, _, _, _):
+            guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may ban") }
+            try self.check(users, row, asOwner: isOwner, "banned")
+        case .mute(_, let users, _, _):
+            guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may mute") }
+            try self.check(users, row, asOwner: isOwner, "muted")
+        case .unban, .bans:
+            guard isHost else {
+                throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may list or lift bans")
+            }
+        case .updateInfo, .setMetadata, .deleteMetadata:
+            guard isHost else {
+                throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may change the live")
+            }
+        case .mutes:
+            // Everybody in the live may list the mutes (R4.19).
+            break
+        case .create, .open, .enter, .repeatOpen, .release, .closed, .occupancy, .profile, .floor, .appSettings:
+            break
+        }
+    }
+
+    /// Rejects a kick, ban or mute of the owner by any caller, and of an admin by an admin.
+    ///
+    /// `participle` is the action in error messages, such as "kicked".
+    private static func check(
+        _ users: [UserID], _ row: LiveRow, asOwner isOwner: Bool, _ participle: String
+    ) throws(ReplyError) {
+        for user in users {
+            guard user != row.info.liveOwner.userID else {
+                throw ReplyError(.noPermission, "the owner cannot be \(participle)")
+            }
+            guard isOwner || !row.info.admins.contains(user) else {
+                throw ReplyError(
+                    .noPermission, "\(user) is an admin, and an admin cannot be \(participle) by another admin")
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// The word filter for names and notices, which all users of an app see in lists (R3.12).
+extension DirectoryMachine {
+    /// Rejects a name or a notice that contains a filtered word of the app.
+    ///
+    /// - Throws: `sensitiveWords`; its message does not contain the word.
+    func checkWords(_ changes: LiveChanges, _ app: AppID) throws(ReplyError) {
+        guard let filter = self.filters[app] else { return }
+        for (text, field) in [(changes.liveName, "liveName"), (changes.notice, "notice")] {
+            guard let text, filter.matches(text) else { continue }
+            throw ReplyError(.sensitiveWords, "\(field) contains a word that the app does not allow")
+        }
+    }
+}
+
+/// The word filters of all apps, built once for each revision of an app's settings.
+struct WordFilterTable: Sendable {
+    private struct Entry: Sendable {
+        var revision: Int64
+        var filter: WordFilter
+    }
+
+    private var entries: [AppID: Entry] = [:]
+
+    /// The filter of `app`; nil if the app has no settings.
+    subscript(app: AppID) -> WordFilter? { self.entries[app]?.filter }
+
+    /// Builds the filters of the apps whose settings have changed.
+    mutating func update(from apps: AppTable) {
+        for app in apps.apps {
+            let revision = apps.revision(of: app)
+            if self.entries[app]?.revision == revision { continue }
+            self.entries[app] = Entry(revision: revision, filter: WordFilter(apps[app].words))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Reactions to a live's occupancy: its status (R3.30), and its automatic dismissal (R3.59, R3.60, R3.61).
+extension DirectoryMachine {
+    /// Applies presence's report on whether the owner is in the live and whether the live is empty.
+    func updateOccupancy(
+        _ key: LiveKey, _ owner: OwnerPresence, isEmpty: Bool, in rows: inout DirectoryRows, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        guard case .live(var row)? = rows[.live(key)], row.ended == nil else { return }
+        row.emptySince = isEmpty ? row.emptySince ?? moment.now : nil
+        switch owner {
+        case .present:
+            row.ownerGone = nil
+            row.info.status = .running
+        case .left, .offline:
+            // A scheduled live stays scheduled, because its owner has not joined yet and cannot leave.
+            if row.info.status == .scheduled { break }
+            row.info.status = .suspended
+            let isOffline = owner == .offline
+            if row.ownerGone?.isOffline != isOffline {
+                row.ownerGone = LiveRow.OwnerGone(isOffline: isOffline, since: moment.now)
+            }
+        }
+        row.dismissAt = self.dismissalTime(of: row, app: key.app)
+        guard case .live(let before)? = rows[.live(key)], before != row else { return }
+        if row.info.status != before.info.status {
+            row.revision = moment.offset
+            effects.append(.live(row.record(app: key.app)))
+            effects.append(.barrage(BarrageInput(key, .publish(content: .infoChanged(info: row.info)))))
+        }
+        rows[.live(key)] = .live(row: row)
+    }
+
+    /// When the app's dismissal policy ends the live if nothing changes; nil if it does not.
+    func dismissalTime(of row: LiveRow, app: AppID) -> Timestamp? {
+        let policy = self.policies[app].dismissal
+        var times: [Timestamp] = []
+        if let since = row.emptySince, policy.afterNoUsersSeconds > 0 {
+            times.append(since + .seconds(policy.afterNoUsersSeconds))
+        }
+        if let gone = row.ownerGone {
+            let seconds = gone.isOffline ? policy.afterOwnerOfflineSeconds : policy.afterOwnerLeaveSeconds
+            if seconds > 0 { times.append(gone.since + .seconds(seconds)) }
+        }
+        return times.min()
+    }
+
+    /// Removes the row of an ended live, or ends a running live if its dismissal time has come.
+    func handleDueLive(_ key: LiveKey, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]) {
+        guard case .live(var row)? = rows[.live(key)] else { return }
+        guard row.ended == nil else {
+            rows[.live(key)] = nil
+            effects.append(.liveGone(key))
+            return
+        }
+        // The policy may have changed since the dismissal time was computed.
+        row.dismissAt = self.dismissalTime(of: row, app: key.app)
+        guard let dismissAt = row.dismissAt, dismissAt <= moment.now else {
+            rows[.live(key)] = .live(row: row)
+            return
+        }
+        let facts = self.end(key, &row, for: nil, in: &rows, at: moment.now)
+        row.revision = moment.offset
+        rows[.live(key)] = .live(row: row)
+        effects.append(.live(row.record(app: key.app)))
+        effects += facts
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The bans or the mutes of a live, or one page of them: sorted by user, with at most one entry for each user.
+package struct SanctionList: Hashable, Sendable, Codable {
+    /// The sanctions, sorted by user.
+    package private(set) var entries: [Sanction] = []
+
+    /// An empty list.
+    package init() {}
+
+    /// One page of a list, of entries in any order.
+    init(page entries: [Sanction]) { self.entries = entries.sorted { $0.user < $1.user } }
+
+    /// All pages of a list.
+    init(pages: [SanctionList]) {
+        self.entries = pages.flatMap(\.entries)
+        if pages.count > 1 { self.entries.sort { $0.user < $1.user } }
+    }
+
+    /// When the next sanction expires; nil if all are permanent.
+    package var nextExpiry: Timestamp? { self.entries.lazy.compactMap(\.until).min() }
+
+    /// The sanction of `user`.
+    func entry(of user: UserID) -> Sanction? {
+        let index = self.index(of: user)
+        return index < self.entries.count && self.entries[index].user == user ? self.entries[index] : nil
+    }
+
+    /// Adds a sanction, or replaces the earlier sanction of its user.
+    mutating func set(_ sanction: Sanction) {
+        let index = self.index(of: sanction.user)
+        if index < self.entries.count, self.entries[index].user == sanction.user {
+            self.entries[index] = sanction
+        } else {
+            self.entries.insert(sanction, at: index)
+        }
+    }
+
+    /// Removes the sanction of `user`.
+    ///
+    /// - Returns: whether the user had a sanction.
+    mutating func lift(_ user: UserID) -> Bool {
+        guard self.entry(of: user) != nil else { return false }
+        self.entries.remove(at: self.index(of: user))
+        return true
+    }
+
+    /// Removes expired sanctions.
+    ///
+    /// - Returns: the users whose sanctions have expired.
+    mutating func removeExpired(at now: Timestamp) -> [UserID] {
+        let users = self.entries.filter { $0.until.map { $0 <= now } ?? false }.map(\.user)
+        self.entries.removeAll { $0.until.map { $0 <= now } ?? false }
+        return users
+    }
+
+    /// One page of the list; its `nextOffset` is 0 on the last page.
+    func page(offset: Int, count: Int) -> SanctionPage {
+        let items = self.entries.dropFirst(offset).prefix(count)
+        let next = offset + items.count
+        return SanctionPage(items: Array(items), nextOffset: next < self.entries.count ? next : 0)
+    }
+
+    /// The index of the sanction of `user`, or the index at which to insert it.
+    private func index(of user: UserID) -> Int {
+        self.entries.partitioningIndex { $0.user >= user }
+    }
+}

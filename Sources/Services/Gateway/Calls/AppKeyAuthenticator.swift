@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Observability
+package import PlazaModel
+package import Tokens
+
+/// Authenticates tokens with the keys of the apps file.
+package struct AppKeyAuthenticator: TokenAuthenticator {
+    private let verifier: TokenVerifier
+    /// The number of apps.
+    package let appCount: Int
+
+    /// Reads the apps file.
+    ///
+    /// - Throws: If the file has no keys, or an invalid one.
+    package init(apps: [UInt8]) throws(KeyringError) {
+        let keyring = try AppKeyring(json: apps)
+        self.verifier = TokenVerifier(keyring: keyring)
+        self.appCount = keyring.apps.count
+    }
+
+    /// The reason why the apps file cannot be used, such as having no key; nil if it is valid.
+    package static func validationError(in apps: [UInt8]) -> String? {
+        guard !apps.isEmpty else { return "name the file with the apps' keys, or give them by --apps-json" }
+        do throws(KeyringError) {
+            return try AppKeyring(json: apps).apps.isEmpty ? "name at least one app with a key" : nil
+        } catch {
+            return error.description
+        }
+    }
+
+    package func authenticate(_ token: String) throws(ReplyError) -> Admission {
+        let claims: TokenClaims
+        do throws(TokenError) {
+            claims = try self.verifier.verify(token, now: WallClock.milliseconds() / 1000)
+        } catch {
+            switch error {
+            case .expired: throw ReplyError(.tokenExpired, "the token's time is over; get a new one")
+            case .badClaims(let validationError):
+                throw ReplyError(.tokenInvalid, "the token is not valid here: \(validationError)")
+            default: throw ReplyError(.tokenInvalid, "the token is not valid here: \(error)")
+            }
+        }
+        // A token's profile is shown like any other, so the same rule holds for it (R17.4).
+        let profile = [("name", claims.name, Limits.userNameBytes), ("avatar", claims.avatar, Limits.urlBytes)]
+        for (claim, text, limit) in profile where !TextRule.isPlain(text ?? "", maxBytes: limit) {
+            throw .notPlain("the token is not valid here: \(claim)", maxBytes: limit, .tokenInvalid)
+        }
+        return Admission(
+            app: AppID(claims.app), user: UserID(claims.user), role: claims.role == .server ? .server : .user,
+            name: claims.name, avatarURL: claims.avatar, expiresAt: claims.expires * 1000)
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+package import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+package import PlazaWire
+package import ServiceShell
+
+/// The one idempotent producer of a gateway: all shards write inbox records through it, without blocking.
+package final class InboxWriter: RecordSink {
+    private let producer: KafkaProducer
+    private let partitions: Int
+    private let drops: Counter
+
+    /// The producer's name in metric labels.
+    private static let name = "inboxes"
+    /// The largest number of records in the producer's queue; when it is full, calls are refused as overloaded.
+    private static let queueLimit = 50_000
+    /// The topics that it writes to.
+    private static let topics: [PlazaTopic] = [
+        .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .userNotices,
+    ]
+
+    /// Creates a producer that reports lost records to `gateway`.
+    ///
+    /// - Parameters:
+    ///   - gateway: The gateway whose calls are written.
+    ///   - kafka: The addresses of the brokers and the client's settings.
+    ///   - meter: Exports the producer's metrics.
+    ///   - timeout: The delivery timeout of a record.
+    /// - Throws: `invalidConfiguration`.
+    package init(
+        _ gateway: Gateway, kafka: KafkaSettings, meter: KafkaClientMetrics, timeout: Duration = .seconds(5)
+    ) throws(KafkaError) {
+        var settings = kafka
+        // A record is given up before its caller's own timeout. After the first such failure, further calls are refused
+        // immediately.
+        settings.overrides["message.timeout.ms"] = String(Milliseconds(timeout).count)
+        settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerLost() } }
+        self.partitions = gateway.settings.partitions
+        self.drops = meter.drops(of: Self.name)
+        let failures = meter.failures(of: Self.name)
+        self.producer = try KafkaProducer(settings, queueLimit: Self.queueLimit) { [weak gateway] delivery in
+            if delivery.error == nil {
+                gateway?.brokerDelivered()
+            } else {
+                failures.add()
+                let isBrokerAway = delivery.error?.kind == .timedOut
+                if !isBrokerAway { gateway?.brokerLost() }
+                gateway?.notDelivered(token: delivery.token, isBrokerAway: isBrokerAway)
+            }
+        }
+        meter.exportQueueDepth(of: self.producer, as: Self.name)
+    }
+
+    /// Fetches the inboxes' metadata; otherwise the first record would wait up to a second for it.
+    package func warmUp() throws(KafkaError) {
+        for topic in Self.topics { try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5)) }
+    }
+
+    /// Returns whether the leaders of all inbox partitions answer.
+    ///
+    /// Blocks for at most `milliseconds`.
+    package func answers(milliseconds: Int) -> Bool {
+        let deadline = MonotonicClock.milliseconds + Int64(milliseconds)
+        func left() -> Duration { .milliseconds(max(1, deadline - MonotonicClock.milliseconds)) }
+        do throws(KafkaError) {
+            // The current leaders are looked up first, because the client may still know the previous ones.
+            for topic in Self.topics { try self.producer.topicMetadata(topic.rawValue, timeout: left()) }
+            let partitions = Self.topics.flatMap { topic in
+                (0..<self.partitions).map { TopicPartition(topic.rawValue, Int32($0)) }
+            }
+            try self.producer.checkLeaders(of: partitions, timeout: left())
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    package func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+        do throws(KafkaError) {
+            try self.producer.send(record.outgoing(partitions: self.partitions), token: token)
+        } catch {
+            switch error.kind {
+            case .queueFull:
+                self.drops.add()
+                throw .full
+            case .messageTooLarge: throw .tooLarge
+            default: throw .unavailable
+            }
+        }
+    }
+
+    /// Closes the producer, after waiting at most `milliseconds` for the records in flight.
+    package func close(milliseconds: Int) { self.producer.close(timeout: .milliseconds(milliseconds)) }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import EventLoop
+internal import GatewayCore
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// Handles the calls of connected clients: parses them, forwards them to their machine or answers them from the read
+/// model, and sends the replies.
+final class ShardCalls {
+    private unowned let shard: Shard
+    private let gateway: Gateway
+    /// The clients that `sweep` looks at: all with open calls, and some whose last call has just ended.
+    private var callers: [Client] = []
+    private var nextToken: UInt64 = 1
+
+    init(_ shard: Shard) {
+        self.shard = shard
+        self.gateway = shard.gateway
+    }
+
+    /// Handles a text message that a client sent.
+    func received(_ text: Span<UInt8>, from client: Client) {
+        let began = MonotonicClock.microseconds
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        let frame: ClientFrame
+        do throws(ReplyError) {
+            frame = try ClientFrame(bytes)
+        } catch {
+            // A frame that is not a call has no id to reply to.
+            self.reply(-1, .failure(error: error), to: client, method: "", began: began)
+            client.badFrames += 1
+            if client.badFrames >= self.gateway.settings.badFrames {
+                self.shard.disconnect(client, .protocolViolation)
+            }
+            return
+        }
+        let isLateRetry = client.retryAges.isLate(
+            frame.id, statedAge: frame.age.map { Milliseconds($0) }, at: self.shard.now)
+        if frame.method == "login" { return self.shard.login.logIn(frame, client, began: began) }
+        guard client.core.isLoggedIn else {
+            let error = ReplyError(.notLoggedIn, "the first call must be login")
+            return self.reply(frame.id, .failure(error: error), to: client, method: frame.method, began: began)
+        }
+        do throws(ReplyError) {
+            try self.checkRate(frame, client)
+            try self.call(frame, client, isLateRetry: isLateRetry, began: began)
+        } catch {
+            self.reply(frame.id, .failure(error: error), to: client, method: frame.method, began: began)
+        }
+    }
+
+    /// Sends the reply to a call, and records the call in the metrics.
+    func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, began: Int64) {
+        self.gateway.metrics.called(method, outcome, microseconds: MonotonicClock.microseconds - began)
+        self.shard.send(.reply(id: id, outcome), to: client)
+    }
+
+    private func call(
+        _ frame: ClientFrame, _ client: Client, isLateRetry: Bool, began: Int64
+    ) throws(ReplyError) {
+        let caller = Caller(
+            user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
+            replyTo: self.gateway.settings.id, ticket: client.core.ticket, isLateRetry: isLateRetry)
+        let parsed = try CallParser(app: client.app, caller: caller, in: client.core.live).parse(frame)
+        switch parsed {
+        case .join where client.role == .server: throw Self.serverCannotJoin
+        case .join(let live, let effect):
+            if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
+            try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
+        case .leave(let live, _) where client.core.live != live:
+            // Presence answers with the outcome of an earlier copy, or `notInRoom`. The ticket is another live's.
+            var caller = caller
+            caller.ticket = nil
+            let input = AudienceInput(client.key(live), .leave(caller: caller))
+            try self.forward(.audience(input), frame.id, frame.method, .leave(live), in: nil, client)
+        case .leave(let live, let effect):
+            try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
+        case .forward(let effect, let live): try self.shard.webhooks.forward(effect, frame, in: live, client)
+        case .login: break
+        case .rename(let name, let avatarURL):
+            try self.rename(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
+        case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
+            let result = try self.gateway.answer(parsed, app: client.app)
+            self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
+        }
+    }
+
+    /// Changes the user's displayed name and avatar, for later calls and in the live that the client is in.
+    private func rename(
+        _ frame: ClientFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?, began: Int64
+    ) throws(ReplyError) {
+        if name != nil && client.hasFixedName || avatarURL != nil && client.hasFixedAvatar {
+            throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
+        }
+        var caller = caller
+        caller.user.userName = name ?? caller.user.userName
+        caller.user.avatarURL = avatarURL ?? caller.user.avatarURL
+        if let live = client.core.live {
+            let input = AudienceInput(client.key(live), .profile(caller: caller))
+            return try self.forward(
+                .audience(input), frame.id, frame.method, .rename(caller.user), in: nil, client)
+        }
+        guard try self.canForward(frame.id, .rename(caller.user), in: nil, client) else { return }
+        client.user = caller.user
+        self.reply(frame.id, .success(result: .done), to: client, method: frame.method, began: began)
+    }
+
+    /// A server's token cannot join a live (PROTOCOL.md 4.3).
+    static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
+
+    /// Forwards a call to its machine.
+    func forward(
+        _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
+    ) throws(ReplyError) {
+        guard try self.canForward(id, purpose, in: live, client) else { return }
+        let sent = try self.send(TopicRecord(effect), method)
+        self.began(id, purpose, sent, client)
+    }
+
+    /// Returns whether a call may be forwarded; false if a call with this id is open already.
+    ///
+    /// - Throws: The error with which the call is refused.
+    func canForward(
+        _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
+    ) throws(ReplyError) -> Bool {
+        switch client.core.verdict(on: id, purpose, in: live, waiting: client.pendingCalls.count) {
+        case .proceed: return true
+        case .repeated: return false
+        case .refused(let error):
+            // If the live does not exist, the client gets `noSuchRoom` instead of `notInRoom` (PROTOCOL.md 4.3).
+            if error.code == .notInRoom, let live {
+                try self.gateway.checkExists(LiveKey(client.app, live))
+            }
+            throw error
+        }
+    }
+
+    /// Registers a call whose record was written as open, and includes its client in `sweep`.
+    func began(_ id: Int64, _ purpose: CallPurpose, _ sent: SentRecord, _ client: Client) {
+        client.core.began(id, purpose, sent, at: self.shard.now)
+        if !client.isInCallSweep {
+            client.isInCallSweep = true
+            self.callers.append(client)
+        }
+    }
+
+    /// Writes a call's record to its inbox topic.
+    func send(_ record: TopicRecord, _ method: String) throws(ReplyError) -> SentRecord {
+        guard self.gateway.brokerAdmits() else {
+            throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
+        }
+        var record = record
+        var random = SystemRandomNumberGenerator()
+        let trace = TraceContext(isSampled: false, using: &random)
+        if !record.headers.contains(where: { $0.name == TraceContext.headerName }) {
+            record.headers.append((TraceContext.headerName, trace.bytes))
+        }
+        let sent = SentRecord(record: record, token: self.takeToken(), method: method)
+        do throws(SinkRefusal) {
+            try self.shard.write(sent.record, token: sent.token)
+            return sent
+        } catch {
+            self.gateway.metrics.notDelivered.add()
+            switch error {
+            case .full: throw ReplyError(.overloaded, "too many calls are on their way", retryAfter: 500)
+            case .unavailable: throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
+            case .tooLarge: throw ReplyError(.overLimit, "the call is larger than the broker takes")
+            }
+        }
+    }
+
+    /// Writes records again.
+    ///
+    /// One that the producer refuses now is retried at a later sweep.
+    func resend(_ records: [SentRecord]) {
+        for sent in records { try? self.shard.write(sent.record, token: 0) }
+    }
+
+    /// Returns the next token, which identifies a record of this shard when its loss is reported.
+    private func takeToken() -> UInt64 {
+        defer { self.nextToken = (self.nextToken &+ 1) & 0xFFFF_FFFF_FFFF }
+        return UInt64(self.shard.number) << 48 | max(1, self.nextToken)
+    }
+
+    /// Takes a call from the rate of its kind.
+    ///
+    /// A server's token acts for many users, so only the rate of frames limits it. A call that is still open is resent
+    /// with the same id, so it is not counted again.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    private func checkRate(_ frame: ClientFrame, _ client: Client) throws(ReplyError) {
+        guard client.role == .user, let call = MeteredCall(method: frame.method),
+            !client.core.hasOpenCall(frame.id), !client.pendingCalls.contains(where: { $0.id == frame.id })
+        else { return }
+        try self.gateway.admission.admit(call, of: client.userKey)
+    }
+}
+
+/// The three ways in which a call ends: a machine's reply, a lost record, or its deadline.
+extension ShardCalls {
+    /// Ends the client's call to which a machine has replied.
+    func replyReceived(_ reply: Reply) {
+        guard let client = self.shard.sessions.client(of: reply.request.session),
+            let ended = client.core.answered(reply.request.counter, reply.outcome)
+        else { return self.gateway.metrics.lateReplies.add() }
+        self.conclude(ended, client)
+    }
+
+    /// Fails the call whose record, identified by `token`, was lost.
+    ///
+    /// - Returns: False if no client has an open call with this token.
+    func recordLost(_ token: UInt64) -> Bool {
+        for client in self.callers {
+            guard let id = client.core.openCall(where: { $0.token == token }),
+                let ended = client.core.notDelivered(id)
+            else { continue }
+            self.conclude(ended, client)
+            return true
+        }
+        return false
+    }
+
+    /// Fails the calls whose deadline has passed, and resends the records of the other unanswered calls with the same
+    /// request id.
+    func sweep(at now: MonotonicTime) {
+        let mayResend = self.gateway.isBrokerThere
+        var index = 0
+        while index < self.callers.count {
+            let client = self.callers[index]
+            if !client.isDetached {
+                for ended in client.core.sweep(at: now) { self.conclude(ended, client) }
+                if mayResend { self.resend(client.core.dueAgain(at: now)) }
+            }
+            if client.isDetached || client.core.openCalls == 0 {
+                client.isInCallSweep = false
+                self.callers[index] = self.callers[self.callers.count - 1]
+                self.callers.removeLast()
+            } else {
+                index += 1
+            }
+        }
+    }
+
+    /// Applies the changes that an ended call makes to the client, and sends the reply.
+    private func conclude(_ ended: SessionCore<SentRecord>.Ended, _ client: Client) {
+        let outcome: Outcome
+        switch ended.conclusion {
+        case .reply(let given):
+            outcome = given
+            self.shard.send(.reply(id: ended.id, outcome), to: client)
+        case .joined(let live, let epoch, let given):
+            outcome = given
+            self.shard.joins.joinGranted(client, call: ended.id, client.key(live), epoch: epoch, outcome)
+        case .resumed(let point, let ticket, let epoch):
+            outcome = .success(result: .resumed(ticket: ticket, position: point.position, replayed: true))
+            self.shard.joins.joinGranted(
+                client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)
+        case .missedEnd(let point, let given):
+            outcome = given
+            self.shard.endings.resumeRejected(
+                EndedResume(
+                    client: client, call: ended.id, key: client.key(point.live), point: point, rejection: given))
+        case .renamed(let user, let given):
+            outcome = given
+            client.user = user
+            self.shard.send(.reply(id: ended.id, outcome), to: client)
+        case .left(let id, let given):
+            outcome = given
+            self.shard.send(.reply(id: ended.id, outcome), to: client)
+            if let live = client.live, live.key.live == id { self.shard.lives.remove(client, from: live) }
+            self.shard.joins.cancel(client)
+        }
+        self.gateway.metrics.called(
+            ended.record.method, outcome, microseconds: (self.shard.now - ended.began).count * 1000)
+    }
+}

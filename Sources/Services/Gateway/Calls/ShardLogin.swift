@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// Handles the login call: authenticates the connection, names its session, and resumes its live.
+final class ShardLogin {
+    private unowned let shard: Shard
+    private let gateway: Gateway
+    private var random = SystemRandomNumberGenerator()
+
+    init(_ shard: Shard) {
+        self.shard = shard
+        self.gateway = shard.gateway
+    }
+
+    /// Handles the first login of a connection, or a later one that presents a newer token.
+    func logIn(_ frame: ClientFrame, _ client: Client, began: Int64) {
+        do throws(ReplyError) {
+            let params = try frame.params(LoginParams.self)
+            let admission = try self.gateway.authenticator.authenticate(params.token)
+            if admission.role == .user { try self.gateway.admission.admit(.login, of: admission.key) }
+            if client.core.isLoggedIn {
+                try self.renew(client, admission)
+            } else {
+                try self.open(client, admission, params)
+            }
+            self.accept(frame, client, params, began: began)
+        } catch {
+            self.shard.calls.reply(frame.id, .failure(error: error), to: client, method: "login", began: began)
+            switch error.code {
+            case .signedInElsewhere: self.shard.disconnect(client, .kickedOffline)
+            case .tokenExpired: self.shard.disconnect(client, .tokenExpired)
+            case .tokenInvalid: self.shard.disconnect(client, .tokenRefused)
+            case .overLimit: self.shard.disconnect(client, .tooManyConnections)
+            case .overloaded where !client.isCounted: self.shard.disconnect(client, .overloaded)
+            default: break
+            }
+        }
+    }
+
+    /// Extends a logged-in connection until the end of a newer token of the same user.
+    private func renew(_ client: Client, _ admission: Admission) throws(ReplyError) {
+        guard admission.key == client.userKey, admission.role == client.role else {
+            throw ReplyError(.badParameter, "the connection belongs to another user")
+        }
+        client.core.loggedIn(until: self.end(of: admission))
+    }
+
+    /// Handles the first login of a connection: sets the client's identity and opens its session.
+    ///
+    /// If a later step fails, the connection stays counted until it closes or logs in again.
+    private func open(_ client: Client, _ admission: Admission, _ params: LoginParams) throws(ReplyError) {
+        if client.isCounted {
+            client.isCounted = false
+            self.gateway.admission.logOut(client.userKey)
+        }
+        if let validationError = UserInfo.validationError(name: params.name, avatarURL: params.avatarURL) {
+            throw validationError
+        }
+        let name = admission.name ?? params.name ?? ""
+        let avatar = admission.avatarURL ?? params.avatarURL ?? ""
+        let given: SessionID
+        if let text = params.session {
+            guard let session = SessionID(checking: text) else {
+                throw ReplyError(.badParameter, "session is 1 to 40 letters, digits, hyphens or underscores")
+            }
+            given = session
+        } else {
+            given = SessionName.fresh(bits: (self.random.next(), self.random.next()))
+        }
+        if let point = params.resume, LiveID(checking: point.live.text) == nil {
+            throw ReplyError(.badRoomID, "resume.live is not the name of a live")
+        }
+        client.hasFixedName = admission.name != nil
+        client.hasFixedAvatar = admission.avatarURL != nil
+        client.app = admission.app
+        client.user = UserInfo(userID: admission.user, userName: name, avatarURL: avatar)
+        client.role = admission.role
+        client.session = SessionName.bound(given, to: admission.key)
+        client.givenSession = given
+        // A connection that continues a session replaces the one before, which must not count against it.
+        try self.gateway.admission.logIn(
+            admission.key, role: admission.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
+        client.isCounted = true
+        try self.shard.sessions.open(
+            client, isNamed: params.session != nil, since: params.notices.flatMap { NoticeID(text: $0) },
+            until: self.end(of: admission))
+    }
+
+    /// Replies, sends missed notices, and resumes the live named in the login, if any.
+    private func accept(_ frame: ClientFrame, _ client: Client, _ params: LoginParams, began: Int64) {
+        client.socket.accept()
+        let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
+        let known = params.notices.flatMap { NoticeID(text: $0) }
+        let (missed, end) = self.gateway.tables.notices(of: client.userKey, after: known, partition: partition)
+        if let point = params.resume {
+            if let error = self.resume(frame, client, point) {
+                self.shard.calls.reply(frame.id, .failure(error: error), to: client, method: "login", began: began)
+            }
+        } else {
+            let result = CallResult.loggedIn(
+                session: client.givenSession, user: client.user, gateway: self.gateway.settings.id, notices: end.text)
+            self.shard.calls.reply(frame.id, .success(result: result), to: client, method: "login", began: began)
+        }
+        for entry in missed where entry.notice.content.isForClients {
+            self.shard.sessions.deliver(entry, FrameEncoder.text(entry.json.span), to: client)
+        }
+        client.lastNotice = max(client.lastNotice, end.offset)
+    }
+
+    /// Sends presence a join with the client's previous ticket.
+    ///
+    /// - Returns: The error with which the resume is refused; nil if the join was sent.
+    private func resume(_ frame: ClientFrame, _ client: Client, _ point: ResumePoint) -> ReplyError? {
+        if client.role == .server { return ShardCalls.serverCannotJoin }
+        switch client.core.verdict(on: frame.id, .resume(point), in: nil) {
+        case .proceed: break
+        case .repeated: return nil
+        case .refused(let error): return error
+        }
+        let caller = Caller(
+            user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
+            replyTo: self.gateway.settings.id, ticket: point.ticket)
+        let input = AudienceInput(client.key(point.live), .join(caller: caller))
+        do throws(ReplyError) {
+            let sent = try self.shard.calls.send(TopicRecord(.audience(input)), "login")
+            self.shard.calls.began(frame.id, .resume(point), sent, client)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Converts the token's expiry to the loop's monotonic time.
+    private func end(of admission: Admission) -> MonotonicTime {
+        self.shard.now + Milliseconds(max(0, admission.expiresAt - WallClock.milliseconds()))
+    }
+}

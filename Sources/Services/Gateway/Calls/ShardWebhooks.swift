@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import Webhooks
+
+/// A call that is not yet forwarded: its app's backend has not decided about it, or an earlier call of the client is
+/// still pending.
+struct PendingCall {
+    var id: Int64
+    var method: String
+    var effect: Effect
+    var live: LiveID?
+    var began: Int64
+    var decision: WebhookDecision?
+
+    init(_ frame: ClientFrame, _ effect: Effect, _ live: LiveID?, _ decision: WebhookDecision?) {
+        self.id = frame.id
+        self.method = frame.method
+        self.effect = effect
+        self.live = live
+        self.began = MonotonicClock.microseconds
+        self.decision = decision
+    }
+
+    /// Returns the effect to forward after the decision: the call itself, or a command that records its rejection.
+    ///
+    /// The fan-out stores the rejection as the call's outcome. If it has stored an outcome for the call before, it
+    /// replies with that one (I15, idempotent calls).
+    func effect(after decision: WebhookDecision) -> Effect {
+        guard case .refused(let error) = decision, case .barrage(let input) = self.effect else { return self.effect }
+        switch input.command {
+        case .sendText(_, _, let caller), .sendCustom(_, _, let caller):
+            return .barrage(BarrageInput(input.key, .forbidden(error: error, isGift: false, caller: caller)))
+        case .sendGift(_, _, _, let caller):
+            return .barrage(BarrageInput(input.key, .forbidden(error: error, isGift: true, caller: caller)))
+        default: return self.effect
+        }
+    }
+}
+
+extension BarrageCommand {
+    /// Whether the fan-out stores the command's outcome in the idempotency window of the caller's session.
+    fileprivate var hasKeptOutcome: Bool {
+        switch self {
+        case .sendText, .sendCustom, .sendGift, .sendLikes, .refused, .forbidden: true
+        case .speaking, .summary, .opened, .ended, .repeatEnding, .publish, .rights, .muted, .unmuted, .floor: false
+        }
+    }
+}
+
+/// Sends before-message and before-gift webhooks to the app's backend, and forwards the calls that it allows
+/// (WEBHOOKS.md, section 4).
+///
+/// The shard never blocks: the webhook client posts the decision to the shard's mailbox. If later calls overtook a
+/// pending one, its number could leave the idempotency window before it is forwarded (I15). So the calls of one client
+/// are forwarded in the order in which they were received, whether or not they need a decision. Webhook requests time
+/// out in that order too, so no call is delayed by more than one webhook timeout.
+final class ShardWebhooks {
+    private unowned let shard: Shard
+    private let gateway: Gateway
+
+    /// How a call proceeds.
+    private enum Step {
+        /// Forward the call without asking a backend.
+        case proceed
+        /// Forward this rejection instead, without asking the backend, because the fan-out would reject the call. The
+        /// fan-out rejects it even if its own state has changed meanwhile.
+        case replace(Effect)
+        case ask(WebhookRequest)
+    }
+
+    init(_ shard: Shard) {
+        self.shard = shard
+        self.gateway = shard.gateway
+    }
+
+    /// Forwards a call, or first asks the app's backend if the app has configured that.
+    func forward(_ effect: Effect, _ frame: ClientFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
+        // The client resent a call that is still pending: one reply answers both.
+        if client.pendingCalls.contains(where: { $0.id == frame.id }) { return }
+        switch self.step(for: effect, frame, client) {
+        case .proceed: try self.forwardInOrder(effect, frame, in: live, client)
+        case .replace(let rejection): try self.forwardInOrder(rejection, frame, in: live, client)
+        case .ask(let request):
+            guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
+            try self.ask(request, about: effect, frame, in: live, client)
+        }
+    }
+
+    /// Stores the backend's decision, and forwards the client's pending calls up to the first undecided one.
+    func webhookDecided(_ session: SessionID, generation: UInt32, call id: Int64, _ decision: WebhookDecision) {
+        guard let client = self.shard.sessions.client(of: session), client.generation == generation,
+            let index = client.pendingCalls.firstIndex(where: { $0.id == id })
+        else { return self.gateway.metrics.lateReplies.add() }
+        client.pendingCalls[index].decision = decision
+        while let first = client.pendingCalls.first, let decision = first.decision {
+            client.pendingCalls.removeFirst()
+            do throws(ReplyError) {
+                try self.shard.calls.forward(
+                    first.effect(after: decision), first.id, first.method, .plain, in: first.live, client)
+            } catch {
+                self.shard.calls.reply(
+                    first.id, .failure(error: error), to: client, method: first.method, began: first.began)
+            }
+        }
+        // Releases the array's storage: most clients seldom have pending calls.
+        if client.pendingCalls.isEmpty { client.pendingCalls = [] }
+    }
+
+    /// Forwards a call immediately, or queues it behind the client's pending calls if the fan-out stores its outcome in
+    /// the same idempotency window.
+    private func forwardInOrder(
+        _ effect: Effect, _ frame: ClientFrame, in live: LiveID?, _ client: Client
+    ) throws(ReplyError) {
+        guard !client.pendingCalls.isEmpty, case .barrage(let input) = effect, input.command.hasKeptOutcome else {
+            return try self.shard.calls.forward(effect, frame.id, frame.method, .plain, in: live, client)
+        }
+        guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
+        client.pendingCalls.append(PendingCall(frame, effect, live, .allowed))
+    }
+
+    /// Sends the webhook request, and queues the call until the decision is received.
+    ///
+    /// - Throws: `overloaded`; nothing is decided or stored then, so the client can repeat the call with its id.
+    private func ask(
+        _ request: WebhookRequest, about effect: Effect, _ frame: ClientFrame, in live: LiveID?, _ client: Client
+    ) throws(ReplyError) {
+        let gateway = self.gateway
+        let (session, generation, id, number) = (client.session, client.generation, frame.id, self.shard.number)
+        do throws(ReplyError) {
+            // The decision is posted to this shard's mailbox, so it is handled after the call was queued.
+            try gateway.webhookClient?.send(request) { decision in
+                gateway.post(number, [.webhookDecided(session, generation: generation, call: id, decision)])
+            }
+        } catch {
+            gateway.metrics.refused(.webhooks)
+            throw error
+        }
+        client.pendingCalls.append(PendingCall(frame, effect, live, nil))
+    }
+
+    /// Decides how a call proceeds: forward it, reject it, or ask the app's backend first.
+    private func step(for effect: Effect, _ frame: ClientFrame, _ client: Client) -> Step {
+        // An app's server acts for the app, so the backend is not asked about its calls.
+        guard let webhookClient = self.gateway.webhookClient, client.role == .user, case .barrage(let input) = effect
+        else {
+            return .proceed
+        }
+        switch input.command {
+        case .sendText(let text, let extensionInfo, let caller):
+            guard webhookClient.isDecisionRequired(client.app, forGifts: false) else { return .proceed }
+            let message = FeedContent.text(sender: client.user, text: text, extensionInfo: extensionInfo)
+            return self.rejection(of: message, in: input.key, from: caller)
+                ?? self.request(
+                    .beforeText(sender: client.user, text: text, extensionInfo: extensionInfo), input.key, frame, client
+                )
+        case .sendCustom(let businessID, let data, let caller):
+            guard webhookClient.isDecisionRequired(client.app, forGifts: false) else { return .proceed }
+            let message = FeedContent.custom(sender: client.user, businessID: businessID, data: data)
+            return self.rejection(of: message, in: input.key, from: caller)
+                ?? self.request(
+                    .beforeCustom(sender: client.user, businessID: businessID, data: data), input.key, frame, client)
+        case .sendGift(let gift, let count, let receivers, let caller):
+            guard webhookClient.isDecisionRequired(client.app, forGifts: true) else { return .proceed }
+            let order = GiftOrder(gift: gift, count: count, receivers: receivers)
+            let (rejection, price) = self.gateway.tables.read { model in
+                (model.rejection(of: order, in: input.key), model.apps[client.app].gift(gift)?.coins)
+            }
+            if let rejection { return Self.refused(rejection, input.key, caller) }
+            return self.request(
+                .beforeGift(
+                    sender: client.user, giftID: gift, count: count, coins: order.coins(at: price ?? 0),
+                    receivers: receivers),
+                input.key, frame, client)
+        default: return .proceed
+        }
+    }
+
+    /// Returns the rejection of a message that the fan-out would reject according to the read model; nil for any other
+    /// message.
+    ///
+    /// The word filter is applied last, because it is the most expensive check.
+    private func rejection(of message: FeedContent, in key: LiveKey, from caller: Caller) -> Step? {
+        if let reason = self.gateway.tables.read({ $0.rejection(of: message, in: key, from: caller.userID) }) {
+            return Self.refused(reason, key, caller)
+        }
+        return message.contains(self.gateway.tables.filter(of: key.app)) ? Self.refused(.sensitive, key, caller) : nil
+    }
+
+    private static func refused(_ reason: Rejection, _ key: LiveKey, _ caller: Caller) -> Step {
+        .replace(.barrage(BarrageInput(key, .refused(why: reason, caller: caller))))
+    }
+
+    private func request(_ content: BeforeContent, _ key: LiveKey, _ frame: ClientFrame, _ client: Client) -> Step {
+        .ask(
+            WebhookRequest(
+                id: "\(client.session.text)/\(frame.id)", key: key,
+                at: Timestamp(milliseconds: WallClock.milliseconds()), content: content))
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package import GatewayCore
+package import MachineKit
+package import PlazaWire
+
+/// The reason why the Kafka producer refused a record.
+package enum SinkRefusal: Error, Hashable, Sendable {
+    /// The producer's queue is full.
+    case full
+    /// The producer cannot send now.
+    case unavailable
+    /// The record exceeds the broker's size limit.
+    case tooLarge
+}
+
+/// Writes a gateway's records to the inbox topics: the Kafka producer, or a recording sink in tests.
+package protocol RecordSink: Sendable {
+    /// Queues a record for writing. Never blocks; may be called from any thread.
+    ///
+    /// - Parameters:
+    ///   - record: The record; its key determines its partition.
+    ///   - token: Passed to `Gateway.notDelivered` if the record is lost; 0 if nobody must be notified.
+    /// - Throws: The reason why the record was refused; it is then not written.
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal)
+}
+
+/// Reads feed items that are no longer cached: the replay thread, or a test.
+package protocol ReplaySource: Sendable {
+    /// Queues a request. Never blocks; may be called from any thread. The outcome is passed to
+    /// `Gateway.replayReceived`.
+    ///
+    /// - Parameters:
+    ///   - id: Identifies the request.
+    ///   - request: The items to read.
+    ///   - partition: The live's feed partition.
+    ///   - until: The request's deadline.
+    /// - Returns: False if too many requests are queued already.
+    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: MonotonicTime) -> Bool
+}
+
+/// Reads feed partitions on demand: the feed thread, or a test.
+package protocol FeedSource: Sendable {
+    /// Starts reading a partition, from one minute before now. Never blocks; may be called from any thread.
+    func follow(_ partition: Int)
+    /// Stops reading a partition. Never blocks; may be called from any thread.
+    func unfollow(_ partition: Int)
+}

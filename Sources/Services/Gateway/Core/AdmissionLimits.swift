@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// How much one address, user, connection or app may take of a gateway (R12.6 to R12.10).
+package struct AdmissionLimits: Hashable, Sendable {
+    /// Open WebSockets of one address; many phones may share the address of a mobile network.
+    package var connectionsPerAddress = 1_000
+    /// Handshakes of one address.
+    package var handshakes = RateLimit(100)
+    /// Open WebSockets of one user.
+    package var connectionsPerUser = 20
+    /// Open WebSockets of one app; nil: as many as there can be.
+    package var connectionsPerApp: Int?
+    /// Frames of a connection, of every kind.
+    package var frames = RateLimit(200)
+    /// Bytes of a connection.
+    package var bytes = RateLimit(1 << 20)
+    /// Frames and bytes of a connection before its login.
+    package var framesBeforeLogin = 10
+    package var bytesBeforeLogin = 16 << 10
+    /// Logins of a user, with all connections.
+    package var logins = RateLimit(60, per: .seconds(60))
+    /// Joins and leaves of a user, with all connections.
+    package var memberships = RateLimit(60, per: .seconds(60))
+    /// Joins of a user to the same live, which each count as a viewer (R12.8).
+    package var joinsOfLive = RateLimit(30, per: .seconds(60))
+    /// Gifts of a user.
+    package var gifts = RateLimit(20)
+    /// Changes of microphone and camera of a user.
+    package var deviceChanges = RateLimit(10)
+    /// Reads of a user.
+    package var reads = RateLimit(20)
+
+    /// The defaults.
+    package init() {}
+}
+
+/// A kind of call with a rate of its own.
+package enum MeteredCall: Hashable, Sendable {
+    case login
+    case membership
+    /// A join of this live.
+    case join(LiveID)
+    case gift
+    case deviceChange
+    case read
+
+    /// The kind of a method; nil for one that only the rate of frames limits.
+    package init?(method: String) {
+        switch method {
+        case "live.join", "live.leave": self = .membership
+        case "gift.send": self = .gift
+        case "seat.device", "seat.lockDevice": self = .deviceChange
+        case "live.list", "live.get", "live.summary", "metadata.get", "audience.list", "audience.count",
+            "audience.bans", "audience.mutes", "stage.get", "seat.requests", "cohost.candidates", "battle.get",
+            "gift.list", "app.get":
+            self = .read
+        default: return nil
+        }
+    }
+
+    /// Why such a call is refused.
+    package var reason: RefusalReason {
+        switch self {
+        case .login: .logins
+        case .membership, .join: .memberships
+        case .gift: .gifts
+        case .deviceChange: .deviceChanges
+        case .read: .reads
+        }
+    }
+}

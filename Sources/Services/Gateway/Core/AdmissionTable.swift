@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The open connections of a gateway by address, user and app, and the rates of what they do.
+///
+/// It is a value without IO and clock. A count exists only while it is not zero, so there are no more counts than
+/// connections.
+package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
+    private enum Key: Hashable, Sendable {
+        case handshake(Address)
+        case call(UserKey, MeteredCall)
+    }
+
+    /// The largest number of rates that are tracked.
+    private static var maxRates: Int { 200_000 }
+
+    private let limits: AdmissionLimits
+    private let connectionsPerApp: Int
+    private var ofAddress: [Address: Int] = [:]
+    private var ofUser: [UserKey: Int] = [:]
+    private var ofApp: [AppID: Int] = [:]
+    private var rates = CallRateLimiter<Key>(limit: Self.maxRates)
+
+    /// Creates a table without connections.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits.
+    ///   - connectionsPerApp: The open connections of one app, at least 1.
+    package init(_ limits: AdmissionLimits, connectionsPerApp: Int) {
+        self.limits = limits
+        self.connectionsPerApp = max(1, connectionsPerApp)
+    }
+
+    /// Counts a connection of an address; false if it has as many as it may.
+    package mutating func connected(_ address: Address) -> Bool {
+        guard self.ofAddress[address, default: 0] < self.limits.connectionsPerAddress else { return false }
+        self.ofAddress[address, default: 0] += 1
+        return true
+    }
+
+    /// Removes a connection that `connected` counted.
+    package mutating func disconnected(_ address: Address) { Self.remove(address, from: &self.ofAddress) }
+
+    /// Takes a handshake from the rate of an address, or returns how long to wait.
+    package mutating func handshake(of address: Address, at now: Int64) -> Milliseconds? {
+        self.rates.rejection(of: .handshake(address), limit: self.limits.handshakes, at: now)
+    }
+
+    /// Counts a connection that logs in.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - role: A server's token stands for the app, so only the app's limit holds.
+    ///   - isReplacing: Whether it replaces a connection of the user, which is still counted.
+    /// - Returns: Why it is refused and not counted; nil if it is counted.
+    package mutating func loggedIn(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
+        if !isReplacing {
+            if role == .user, self.ofUser[user, default: 0] >= self.limits.connectionsPerUser {
+                return .connectionsPerUser
+            }
+            if self.ofApp[user.app, default: 0] >= self.connectionsPerApp { return .connectionsPerApp }
+        }
+        self.ofUser[user, default: 0] += 1
+        self.ofApp[user.app, default: 0] += 1
+        return nil
+    }
+
+    /// Removes a connection that `loggedIn` counted.
+    package mutating func loggedOut(_ user: UserKey) {
+        Self.remove(user, from: &self.ofUser)
+        Self.remove(user.app, from: &self.ofApp)
+    }
+
+    /// Takes a call from its user's rate, or returns how long to wait.
+    package mutating func call(_ call: MeteredCall, of user: UserKey, at now: Int64) -> Milliseconds? {
+        let limit =
+            switch call {
+            case .login: self.limits.logins
+            case .membership: self.limits.memberships
+            case .join: self.limits.joinsOfLive
+            case .gift: self.limits.gifts
+            case .deviceChange: self.limits.deviceChanges
+            case .read: self.limits.reads
+            }
+        return self.rates.rejection(of: .call(user, call), limit: limit, at: now)
+    }
+
+    private static func remove<Key>(_ key: Key, from counts: inout [Key: Int]) {
+        let left = counts[key, default: 1] - 1
+        counts[key] = left > 0 ? left : nil
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// Buffers each reply until the read model has the revision that the reply names, so that clients read their own
+/// writes.
+package struct AwaitedReplies: Sendable {
+    /// The longest time for which a reply is buffered.
+    package static let timeout = Milliseconds(200)
+    /// The largest number of buffered replies; when it is reached, replies are sent immediately.
+    package static let limit = 10_000
+
+    private struct AwaitedReply: Sendable {
+        var reply: Reply
+        var seen: RequiredRevision
+        var deadline: MonotonicTime
+    }
+
+    /// The buffered replies in the order in which they were received, which is also the order of their deadlines.
+    private var waiting: [AwaitedReply] = []
+
+    /// Creates an empty buffer.
+    package init() {}
+
+    /// The number of buffered replies.
+    package var count: Int { self.waiting.count }
+    /// The earliest deadline; nil if nothing is buffered.
+    package var nextDeadline: MonotonicTime? { self.waiting.first?.deadline }
+
+    /// Returns whether a reply can be sent now; otherwise buffers it.
+    ///
+    /// - Returns: True if the caller must send the reply now; false if it was buffered.
+    package mutating func canSend(_ reply: Reply, in model: ReadModel, at now: MonotonicTime) -> Bool {
+        guard let seen = reply.seen, !model.hasSeen(seen, app: reply.app), self.waiting.count < Self.limit else {
+            return true
+        }
+        self.waiting.append(AwaitedReply(reply: reply, seen: seen, deadline: now + Self.timeout))
+        return false
+    }
+
+    /// Removes and returns the replies whose revision the model has reached, and those whose deadline has passed.
+    package mutating func release(in model: ReadModel, at now: MonotonicTime) -> [Reply] {
+        if self.waiting.isEmpty { return [] }
+        var released: [Reply] = []
+        self.waiting.removeAll { waiting in
+            guard waiting.deadline <= now || model.hasSeen(waiting.seen, app: waiting.reply.app) else { return false }
+            released.append(waiting.reply)
+            return true
+        }
+        return released
+    }
+}

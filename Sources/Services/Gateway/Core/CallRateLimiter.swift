@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// Limits the calls of many callers: a token bucket per key (R13.1).
+///
+/// A full bucket equals no bucket, so full buckets are removed when the table is full.
+package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
+    /// The largest number of buckets; when it is reached, callers without a bucket are refused.
+    package let limit: Int
+    private var buckets: [Key: TokenBucket] = [:]
+    /// When full buckets were last looked for, in monotonic microseconds.
+    private var lastRemoval = Int64.min
+
+    /// Creates a limiter without buckets.
+    ///
+    /// - Parameter limit: The largest number of buckets.
+    package init(limit: Int) { self.limit = limit }
+
+    /// The number of buckets.
+    package var count: Int { self.buckets.count }
+
+    /// Takes one call from the bucket of `key`, or returns how long to wait.
+    ///
+    /// - Parameters:
+    ///   - key: Identifies the caller and the limited method.
+    ///   - rate: Calls per second, at least 1; also the size of the bucket.
+    ///   - now: The current monotonic time in microseconds.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which one will be.
+    package mutating func rejection(of key: Key, rate: Int, at now: Int64) -> Milliseconds? {
+        self.rejection(of: key, limit: RateLimit(rate), at: now)
+    }
+
+    /// Takes one call from the bucket of `key`, or returns how long to wait.
+    ///
+    /// - Parameters:
+    ///   - key: Identifies the caller and the limited method; it always comes with the same limit.
+    ///   - rate: The size and rate of the bucket.
+    ///   - now: The current monotonic time in microseconds.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which one will be.
+    package mutating func rejection(of key: Key, limit rate: RateLimit, at now: Int64) -> Milliseconds? {
+        var bucket = self.buckets[key] ?? TokenBucket()
+        if self.buckets[key] == nil, self.buckets.count >= self.limit, !self.makeRoom(at: now) { return .seconds(1) }
+        if let wait = bucket.take(of: rate, at: now) { return wait }
+        self.buckets[key] = bucket
+        return nil
+    }
+
+    /// Returns how long to wait if the bucket of `key` is empty, without taking a call from it.
+    package func wait(of key: Key, limit rate: RateLimit, at now: Int64) -> Milliseconds? {
+        var bucket = self.buckets[key] ?? TokenBucket()
+        return bucket.take(of: rate, at: now)
+    }
+
+    /// Removes full buckets, and returns whether there is room then.
+    ///
+    /// The whole table is looked through for that, so it is done ten times a second at most.
+    private mutating func makeRoom(at now: Int64) -> Bool {
+        guard self.lastRemoval == .min || now - self.lastRemoval >= 100_000 else { return false }
+        self.lastRemoval = now
+        self.buckets = self.buckets.filter { !$0.value.isFull(at: now) }
+        return self.buckets.count < self.limit
+    }
+}

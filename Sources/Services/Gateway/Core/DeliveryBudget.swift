@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The classes of items that are sent to a reader; the more bytes are pending for it, the fewer.
+package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
+    /// All items, and the viewer counts.
+    case everything = 0
+    /// All items except counters; no viewer counts.
+    case withoutCounters = 1
+    /// Also no tips.
+    case withoutTips = 2
+    /// Also no barrage: only control items and gifts.
+    case withoutBarrage = 3
+    /// No feed items now; the reader gets them from the feed cache when its pending bytes have been sent.
+    case later = 4
+
+    package static func < (a: DeliveryLevel, b: DeliveryLevel) -> Bool { a.rawValue < b.rawValue }
+
+    /// Whether items of the class are sent at this level.
+    package func admits(_ feedClass: FeedClass) -> Bool {
+        switch self {
+        case .everything: true
+        case .withoutCounters: feedClass < .counter
+        case .withoutTips: feedClass < .tip
+        case .withoutBarrage: feedClass < .barrage
+        case .later: false
+        }
+    }
+}
+
+/// The byte budget of one connection: the more bytes are pending for a slow reader, the more classes of items are shed
+/// (I16, bounded memory).
+package struct DeliveryBudget: Hashable, Sendable {
+    /// The pending bytes at which a reader's feed is held back.
+    package let bytes: Int
+    /// How long a reader may remain at `later` without progress before it is disconnected.
+    package let timeout: Milliseconds
+
+    /// Creates a budget.
+    package init(bytes: Int = 256 << 10, timeout: Milliseconds = .seconds(10)) {
+        self.bytes = max(8, bytes)
+        self.timeout = timeout
+    }
+
+    /// The level of a reader with `pending` bytes in its send buffer.
+    package func level(pending: Int) -> DeliveryLevel {
+        if pending >= self.bytes { return .later }
+        if pending >= self.bytes / 2 { return .withoutBarrage }
+        if pending >= self.bytes / 4 { return .withoutTips }
+        return pending >= self.bytes / 8 ? .withoutCounters : .everything
+    }
+}
+
+/// The ledger of a gateway's feed deliveries (I10, complete accounting): every due item is delivered, shed, dropped by
+/// a disconnect, or still owed to a slow reader.
+package struct DeliveryLedger: Hashable, Sendable {
+    /// Items that were due, counted once per viewer.
+    package private(set) var due = 0
+    /// Items that were written to viewers' connections.
+    package private(set) var delivered = 0
+    /// Items that were shed because they exceeded a slow reader's budget, by class.
+    package private(set) var shed = [Int](repeating: 0, count: FeedClass.allCases.count)
+    /// Items that were owed to viewers when they left.
+    package private(set) var disconnected = 0
+    /// Items that are currently owed to slow readers.
+    package private(set) var owed = 0
+
+    /// An empty ledger.
+    package init() {}
+
+    /// Records that `items` items were sent to each of `viewers` viewers.
+    package mutating func delivered(items: Int, viewers: Int) {
+        self.due += items * viewers
+        self.delivered += items * viewers
+    }
+
+    /// Records items that were shed for one viewer.
+    package mutating func shed(_ feedClass: FeedClass, items: Int = 1) {
+        self.due += items
+        self.shed[feedClass.rawValue] += items
+    }
+
+    /// Records items that are held back for one viewer.
+    package mutating func owe(items: Int) {
+        self.due += items
+        self.owed += items
+    }
+
+    /// Records that `items` held-back items were sent to a slow viewer, of which `owed` had been counted as owed.
+    package mutating func repaid(items: Int, owed: Int) {
+        self.owed -= owed
+        self.delivered += items
+        self.due += items - owed
+    }
+
+    /// Records that a viewer left to whom `owed` items were owed.
+    package mutating func disconnected(owed: Int) {
+        self.owed -= owed
+        self.disconnected += owed
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// One feed item as a gateway stores it: the JSON for clients, which is never parsed, and the fields from the record's
+/// headers.
+package struct EncodedFeedItem: Hashable, Sendable {
+    /// The item's number in its live and epoch.
+    package var number: Int64
+    /// Its priority when a slow reader's items are shed.
+    package var feedClass: FeedClass
+    /// Whether it is the live's last item; it removes all viewers from the live.
+    package var isEnd: Bool
+    /// When the gateway read it.
+    package var at: MonotonicTime
+    /// The offset of its record in its partition, if known.
+    package var offset: Int64?
+    /// The item's JSON.
+    package var bytes: [UInt8]
+
+    /// Creates an item.
+    package init(
+        number: Int64, feedClass: FeedClass, isEnd: Bool = false, at: MonotonicTime, offset: Int64? = nil,
+        bytes: [UInt8]
+    ) {
+        self.number = number
+        self.feedClass = feedClass
+        self.isEnd = isEnd
+        self.at = at
+        self.offset = offset
+        self.bytes = bytes
+    }
+}
+
+/// One record of a feed partition.
+package struct FeedRecord: Sendable {
+    /// The live.
+    package var key: LiveKey
+    /// The live's incarnation.
+    package var epoch: Int64
+    /// The item.
+    package var item: EncodedFeedItem
+
+    /// Creates a record.
+    package init(key: LiveKey, epoch: Int64, item: EncodedFeedItem) {
+        self.key = key
+        self.epoch = epoch
+        self.item = item
+    }
+}

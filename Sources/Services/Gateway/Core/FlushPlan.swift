@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// Decides when a live's items are flushed: immediately while the live is quiet; otherwise at intervals that keep the
+/// live within its share of the event loop's time.
+///
+/// A flush costs one kernel write for each viewer. Fewer and fuller frames save time in a big and busy live, but not in
+/// a small one.
+package struct FlushPlan: Hashable, Sendable {
+    /// The longest time for which an item is buffered.
+    package static let longestWait = Milliseconds(100)
+    /// The divisor of a live's share: one live may use 1/`share` of the event loop's time.
+    package static let share: Int64 = 2
+
+    private var lastFlush = MonotonicTime.distantPast
+    /// The smoothed duration of a flush of this live, in microseconds.
+    private var cost: Int64 = 0
+
+    /// Creates the plan of a live that was not flushed yet.
+    package init() {}
+
+    /// The current interval between flushes.
+    package var interval: Milliseconds {
+        Milliseconds(min(Self.longestWait.count, self.cost * Self.share / 1000))
+    }
+
+    /// Returns when an item that was just received must be flushed, together with the items buffered before it.
+    ///
+    /// - Returns: `now`, or a later time. Control items and gifts are flushed immediately.
+    package func due(_ feedClass: FeedClass, at now: MonotonicTime) -> MonotonicTime {
+        if feedClass <= .gift { return now }
+        return max(now, self.lastFlush + self.interval)
+    }
+
+    /// Records a flush and its duration.
+    package mutating func flushed(at now: MonotonicTime, tookMicroseconds microseconds: Int64) {
+        self.lastFlush = now
+        self.cost = (3 * self.cost + max(0, microseconds)) / 4
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// A notice's id: the position of its record.
+///
+/// All notices of a user are in one partition, so a user's ids are increasing.
+package struct NoticeID: Hashable, Sendable {
+    /// The partition.
+    package var partition: Int
+    /// The offset in it.
+    package var offset: Int64
+
+    /// Creates the id of a record.
+    package init(partition: Int, offset: Int64) {
+        self.partition = partition
+        self.offset = offset
+    }
+
+    /// The id as clients get it: `partition-offset`.
+    package var text: String { "\(self.partition)-\(self.offset)" }
+
+    /// Parses an id; nil if `text` is not one.
+    package init?(text: String) {
+        guard let dash = text.firstIndex(of: "-"), let partition = Int(text[..<dash]), partition >= 0,
+            let offset = Int64(text[text.index(after: dash)...]), offset >= -1
+        else { return nil }
+        self.init(partition: partition, offset: offset)
+    }
+}
+
+/// The notices of the last 60 s, for clients that reconnect and send the id of the last notice they received.
+package struct NoticeRing: Sendable {
+    /// How long a notice is kept.
+    package static let span = Milliseconds.seconds(60)
+    /// The largest number of notices; the oldest are removed first.
+    package static let limit = 50_000
+
+    /// A notice with its encoded frame.
+    package struct Entry: Hashable, Sendable {
+        /// The position of its record.
+        package var id: NoticeID
+        /// The notice.
+        package var notice: Notice
+        /// The frame's JSON, encoded once.
+        package var json: [UInt8]
+
+        /// Creates an entry.
+        package init(id: NoticeID, notice: Notice, json: [UInt8]) {
+            self.id = id
+            self.notice = notice
+            self.json = json
+        }
+    }
+
+    private var byUser: [UserKey: [Entry]] = [:]
+    private var order = RingBuffer<(user: UserKey, at: MonotonicTime)>(limit: NoticeRing.limit)
+    private var lastOffsets: [Int: Int64] = [:]
+
+    /// Creates an empty ring.
+    package init() {}
+
+    /// The number of notices.
+    package var count: Int { self.order.count }
+
+    /// Adds a notice that was read at `now`.
+    ///
+    /// Of a notice that is not needed after a reconnect, only the offset is stored.
+    ///
+    /// - Returns: False if the notice was added before.
+    package mutating func append(_ entry: Entry, at now: MonotonicTime) -> Bool {
+        if entry.id.offset <= self.lastOffsets[entry.id.partition] ?? -1 { return false }
+        self.lastOffsets[entry.id.partition] = entry.id.offset
+        guard entry.notice.content.isKept else { return true }
+        while let oldest = self.order.first, now - oldest.at > Self.span || self.order.count == Self.limit {
+            self.removeOldest()
+        }
+        if self.order.append((user: entry.notice.to, at: now)) {
+            self.byUser[entry.notice.to, default: []].append(entry)
+        }
+        return true
+    }
+
+    /// Returns the notices of a user after the given one.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - id: The last notice that the client received; an id of another partition is ignored.
+    /// - Returns: The notices in order.
+    package func entries(of user: UserKey, after id: NoticeID) -> [Entry] {
+        (self.byUser[user] ?? []).filter { $0.id.partition != id.partition || $0.id.offset > id.offset }
+    }
+
+    /// The id of the last notice of a partition: a client that logs in now sends it when it reconnects.
+    package func end(ofPartition partition: Int) -> NoticeID {
+        NoticeID(partition: partition, offset: self.lastOffsets[partition] ?? -1)
+    }
+
+    /// Removes notices that are older than the span.
+    package mutating func prune(at now: MonotonicTime) {
+        while let oldest = self.order.first, now - oldest.at > Self.span { self.removeOldest() }
+    }
+
+    private mutating func removeOldest() {
+        guard let oldest = self.order.popFirst() else { return }
+        self.byUser[oldest.user]?.removeFirst()
+        if self.byUser[oldest.user]?.isEmpty == true { self.byUser[oldest.user] = nil }
+    }
+}

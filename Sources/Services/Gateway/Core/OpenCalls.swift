@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The change that a successful call makes to its caller.
+package enum CallPurpose: Hashable, Sendable {
+    /// Nothing.
+    case plain
+    /// The caller joins the live.
+    case join(LiveID)
+    /// The caller leaves the live.
+    case leave(LiveID)
+    /// The caller is in the live again after a reconnect.
+    case resume(ResumePoint)
+    /// The caller's displayed name or avatar changes.
+    case rename(UserInfo)
+}
+
+/// The calls of one session whose reply from a machine is pending; their number is limited, and each has a deadline.
+///
+/// The machine may crash or the reply may be lost, so the record of an unanswered call is resent with the same request
+/// id (I15, idempotent calls).
+package struct OpenCalls<Record: Sendable>: Sendable {
+    /// One open call.
+    package struct Call: Sendable {
+        /// The call's number in its session.
+        package let id: Int64
+        /// The change that a successful reply makes.
+        package let purpose: CallPurpose
+        /// The record that was written, kept to be resent.
+        package let record: Record
+        /// When its record was first written.
+        package let began: MonotonicTime
+        var resendAt: MonotonicTime
+    }
+
+    /// Why a call cannot be opened.
+    package enum Rejection: Hashable, Sendable {
+        /// A call with this id is open already; it gets one reply.
+        case repeated
+        /// Too many calls are open.
+        case full
+    }
+
+    /// The largest number of open calls in one session.
+    package static var limit: Int { IdempotencyLimits.outcomes }
+    /// The time within which a machine must reply.
+    package static var deadline: Milliseconds { .seconds(10) }
+    /// The time between two sends of an unanswered call.
+    package static var resendInterval: Milliseconds { .seconds(2) }
+
+    /// The open calls in the order in which they began, which is also the order of their deadlines.
+    ///
+    /// An empty array has no storage; most sessions are idle.
+    private var calls: [Call] = []
+
+    /// Creates an empty collection.
+    package init() {}
+
+    /// Whether a call with this id is open.
+    package func contains(_ id: Int64) -> Bool { self.calls.contains { $0.id == id } }
+
+    /// The number of open calls.
+    package var count: Int { self.calls.count }
+
+    /// Returns the reason why a call cannot be opened; nil if it can.
+    ///
+    /// `waiting` calls that are not yet forwarded count as open.
+    package func rejection(of id: Int64, waiting: Int = 0) -> Rejection? {
+        if self.calls.contains(where: { $0.id == id }) { return .repeated }
+        return self.calls.count + waiting >= Self.limit ? .full : nil
+    }
+
+    /// Registers a call whose record was written.
+    package mutating func began(_ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime) {
+        self.calls.append(
+            Call(id: id, purpose: purpose, record: record, began: now, resendAt: now + Self.resendInterval))
+    }
+
+    /// Removes and returns a call, answered or not; nil if it is not open.
+    package mutating func ended(_ id: Int64) -> Call? {
+        guard let index = self.calls.firstIndex(where: { $0.id == id }) else { return nil }
+        let call = self.calls.remove(at: index)
+        if self.calls.isEmpty { self.calls = [] }
+        return call
+    }
+
+    /// Returns the id of the first open call whose record satisfies the predicate.
+    package func first(where fits: (Record) -> Bool) -> Int64? { self.calls.first { fits($0.record) }?.id }
+
+    /// Removes and returns the calls whose deadline has passed.
+    package mutating func overdue(at now: MonotonicTime) -> [Call] {
+        let count = self.calls.prefix { now - $0.began >= Self.deadline }.count
+        if count == 0 { return [] }
+        let overdue = Array(self.calls[..<count])
+        self.calls.removeFirst(count)
+        if self.calls.isEmpty { self.calls = [] }
+        return overdue
+    }
+
+    /// Returns the records that must be resent now, and schedules their next resend.
+    package mutating func dueAgain(at now: MonotonicTime) -> [Record] {
+        var records: [Record] = []
+        for index in self.calls.indices where self.calls[index].resendAt <= now {
+            self.calls[index].resendAt = now + Self.resendInterval
+            records.append(self.calls[index].record)
+        }
+        return records
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The rings of all lives of one feed partition, with a common limit: the items of the last minute, or fewer if they
+/// exceed the limit (I16, bounded memory: the oldest are removed first).
+package struct PartitionFeedCache: Sendable {
+    /// The default of the time for which an item is kept.
+    package static let span = Milliseconds.seconds(60)
+    /// The largest number of items.
+    package static let itemLimit = 200_000
+
+    /// How long an item is kept; nil: until a limit removes it.
+    package let span: Milliseconds?
+    /// The largest size of all items.
+    package let byteLimit: Int
+    /// The size of all items.
+    package private(set) var byteCount = 0
+    private let itemsPerLive: Int
+    private let isSparse: Bool
+    private var rings: [LiveKey: CachedLive] = [:]
+    /// The live of each item, oldest item first; used to remove the oldest item.
+    private var order = RingBuffer<CachedItem>(limit: PartitionFeedCache.itemLimit)
+
+    private struct CachedLive: Sendable {
+        var ring: FeedRing
+        /// The number of items that the ring dropped itself; as many entries in `order` refer to no item.
+        var droppedCount = 0
+    }
+
+    private struct CachedItem: Sendable {
+        var key: LiveKey
+        var at: MonotonicTime
+    }
+
+    /// Creates an empty cache.
+    package init(span: Milliseconds = PartitionFeedCache.span, byteLimit: Int = 64 << 20) {
+        self.span = span
+        self.byteLimit = byteLimit
+        self.itemsPerLive = FeedRing.itemLimit
+        self.isSparse = false
+    }
+
+    /// Creates an empty cache of the last messages of each live, however old they are.
+    ///
+    /// - Parameters:
+    ///   - messages: The largest number of messages of one live.
+    ///   - byteLimit: The largest size of the messages of all lives; the oldest are removed first.
+    package init(messages: Int, byteLimit: Int = 16 << 20) {
+        self.span = nil
+        self.byteLimit = byteLimit
+        self.itemsPerLive = messages
+        self.isSparse = true
+    }
+
+    /// An upper bound of the number of items.
+    package var itemCount: Int { self.order.count }
+
+    /// Adds an item.
+    package mutating func append(_ item: EncodedFeedItem, of key: LiveKey, epoch: Int64) -> FeedRing.Verdict {
+        while self.order.count == Self.itemLimit || self.byteCount + item.bytes.count > self.byteLimit {
+            guard self.removeOldest() else { break }
+        }
+        var dropped = 0
+        let before = self.rings[key]?.ring.byteCount ?? 0
+        let empty = CachedLive(ring: self.emptyRing(epoch))
+        let verdict = self.rings[key, default: empty].ring.append(item, epoch: epoch, dropped: &dropped)
+        let after = self.rings[key]?.ring.byteCount ?? 0
+        self.byteCount += after - before
+        self.rings[key]?.droppedCount += dropped
+        // A ring does not keep an item that exceeds its byte limit; its entry then refers to no item.
+        if verdict == .fresh, self.order.append(CachedItem(key: key, at: item.at)), self.rings[key]?.ring.count == 0 {
+            self.rings[key]?.droppedCount += 1
+        }
+        return verdict
+    }
+
+    /// Inserts older items before the items of a live.
+    package mutating func prepend(_ older: [EncodedFeedItem], to key: LiveKey, epoch: Int64) {
+        var newer: [EncodedFeedItem] = []
+        if let ring = self.rings[key]?.ring {
+            guard ring.epoch <= epoch else { return }
+            if ring.epoch == epoch { newer = ring.kept }
+            self.byteCount -= ring.byteCount
+            self.rings[key]?.droppedCount += ring.count
+            let empty = self.emptyRing(epoch)
+            self.rings[key]?.ring = empty
+        }
+        let first = newer.first?.number ?? .max
+        for item in older where item.number < first { _ = self.append(item, of: key, epoch: epoch) }
+        for item in newer { _ = self.append(item, of: key, epoch: epoch) }
+    }
+
+    /// Sets the token of the last item of a live that has no ring here.
+    package mutating func setLatest(_ key: LiveKey, _ latest: FeedToken) {
+        if let known = self.rings[key]?.ring, known.epoch >= latest.position.epoch { return }
+        self.forget(key)
+        self.rings[key] = CachedLive(ring: FeedRing(latest: latest))
+    }
+
+    /// Removes items that are older than the span.
+    package mutating func prune(at now: MonotonicTime) {
+        guard let span = self.span else { return }
+        while let oldest = self.order.first, now - oldest.at > span { self.removeOldest() }
+    }
+
+    /// Returns the items after `position` in a live.
+    package func answer(_ key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
+        self.rings[key]?.ring.answer(after: position) ?? .cannot
+    }
+
+    /// Returns the token of the last item of a live.
+    package func latestToken(_ key: LiveKey) -> FeedToken? { self.rings[key]?.ring.latestToken }
+
+    /// Returns a live's ring; nil if the live has none.
+    package func ring(_ key: LiveKey) -> FeedRing? { self.rings[key]?.ring }
+
+    /// Forgets a live, so that ended lives do not accumulate.
+    package mutating func forget(_ key: LiveKey) {
+        // Its entries in `order` now refer to no item. If a later live gets the same name, they remove some of its
+        // items early.
+        let forgotten = self.rings.removeValue(forKey: key)
+        self.byteCount -= forgotten?.ring.byteCount ?? 0
+    }
+
+    private func emptyRing(_ epoch: Int64) -> FeedRing {
+        FeedRing(epoch: epoch, itemLimit: self.itemsPerLive, isSparse: self.isSparse)
+    }
+
+    @discardableResult private mutating func removeOldest() -> Bool {
+        guard let placed = self.order.popFirst() else { return false }
+        guard var shelved = self.rings.removeValue(forKey: placed.key) else { return true }
+        if shelved.droppedCount > 0 {
+            shelved.droppedCount -= 1
+        } else {
+            let before = shelved.ring.byteCount
+            shelved.ring.removeFirst()
+            self.byteCount += shelved.ring.byteCount - before
+        }
+        self.rings[placed.key] = shelved
+        return true
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The sort key of a live in a list.
+package struct RankingEntry: Hashable, Sendable {
+    /// The live.
+    package var key: LiveKey
+    /// How often viewers have joined the live so far; lists are sorted by it in descending order.
+    package var totalViewers: Int
+
+    /// Creates the sort key of a live.
+    package init(key: LiveKey, totalViewers: Int) {
+        self.key = key
+        self.totalViewers = totalViewers
+    }
+}
+
+/// Snapshots of the order of lives, so that paging through a list neither skips nor repeats a live whose rank changes
+/// meanwhile (I3, stable paging).
+///
+/// All pages of one listing use the snapshot and the direction of the first page. A cursor is the text
+/// `gateway.snapshot.rank`; in an ascending listing, the rank has the prefix `a`.
+package struct Ranking: Sendable {
+    /// The interval between snapshots.
+    package static let interval = Milliseconds.seconds(5)
+    /// How long a snapshot is kept, and so how long a listing may take.
+    package static let lifetime = Milliseconds.seconds(60)
+    /// The largest number of snapshots; the oldest are removed first.
+    package static let snapshotLimit = 20
+    /// The largest number of lives examined for one page: a filter that matches few lives must not examine all of them
+    /// in one call.
+    package static let examinedPerPage = 2000
+    /// The largest size of the JSON of one page's entries; a single entry may exceed it.
+    ///
+    /// Clients accept frames of up to 4 MiB, which fifty lives with texts of escaped control characters would exceed.
+    package static let bytesPerPage = 2 << 20
+
+    private struct Snapshot: Sendable {
+        var id: Int64
+        var at: MonotonicTime
+        var apps: [AppID: [LiveKey]]
+    }
+
+    private let gateway: GatewayID
+    /// The snapshots, oldest first.
+    private var snapshots: [Snapshot] = []
+
+    /// Creates a ranking without a snapshot.
+    package init(gateway: GatewayID) { self.gateway = gateway }
+
+    /// Adds a snapshot of `entries`, and removes expired ones.
+    ///
+    /// - Parameters:
+    ///   - entries: The result of `ReadModel.rankingEntries`, in any order.
+    ///   - now: The current time. It is also the snapshot's id, so that a restarted gateway does not reuse an id (the time
+    ///     counts from the host's start).
+    package mutating func refresh(_ entries: [RankingEntry], at now: MonotonicTime) {
+        var apps: [AppID: [RankingEntry]] = [:]
+        for entry in entries { apps[entry.key.app, default: []].append(entry) }
+        let ordered = apps.mapValues { entries in
+            entries.sorted { a, b in
+                a.totalViewers != b.totalViewers ? a.totalViewers > b.totalViewers : a.key < b.key
+            }.map(\.key)
+        }
+        let id = max(now.milliseconds, (self.snapshots.last?.id ?? .min / 2) + 1)
+        self.snapshots.append(Snapshot(id: id, at: now, apps: ordered))
+        self.snapshots.removeAll { now - $0.at > Self.lifetime }
+        if self.snapshots.count > Self.snapshotLimit {
+            self.snapshots.removeFirst(self.snapshots.count - Self.snapshotLimit)
+        }
+    }
+
+    /// Returns one page of an app's list.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - cursor: The cursor that the previous page returned; empty for the first page, which uses the newest
+    ///     snapshot.
+    ///   - count: The largest number of entries.
+    ///   - isAscending: Whether the listing begins with the lives that were joined least. Used only without a cursor.
+    ///   - now: The current time, by the same clock as in `refresh`.
+    ///   - entry: Returns a live's current entry; nil leaves the live out.
+    /// - Returns: The entries, and the next page's cursor, which is empty at the list's end. A page may hold fewer than
+    ///   `count` entries, even none, and still have a cursor.
+    /// - Throws: `cursorExpired` if the cursor is malformed, of another gateway, or of an expired snapshot.
+    package func page(
+        app: AppID, cursor: String, count: Int, isAscending: Bool = false, at now: MonotonicTime,
+        entry: (LiveKey) -> LiveListEntry?
+    ) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) {
+        guard let (snapshot, start, isAscending) = self.place(cursor, isAscending, at: now) else {
+            throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
+        }
+        guard let snapshot else { return ([], "") }
+        let keys = snapshot.apps[app] ?? []
+        var items: [LiveListEntry] = []
+        var rank = start
+        var bytes = 0
+        // The rank is client input and may be any number: adding to one beyond the list could overflow.
+        let end = start < keys.count ? min(keys.count, start + Self.examinedPerPage) : keys.count
+        while rank < end, items.count < count {
+            if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) {
+                bytes += item.mostBytes
+                if bytes > Self.bytesPerPage, !items.isEmpty { break }
+                items.append(item)
+            }
+            rank += 1
+        }
+        let place = isAscending ? "a\(rank)" : "\(rank)"
+        return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(place)" : "")
+    }
+
+    /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
+    ///
+    /// The snapshot is nil before the first `refresh`.
+    private func place(_ cursor: String, _ isAscending: Bool, at now: MonotonicTime) -> (Snapshot?, Int, Bool)? {
+        if cursor.isEmpty { return (self.snapshots.last, 0, isAscending) }
+        guard let lastDot = cursor.lastIndex(of: ".") else { return nil }
+        let place = cursor[cursor.index(after: lastDot)...]
+        let isAscending = place.hasPrefix("a")
+        guard let rank = Int(isAscending ? place.dropFirst() : place), rank >= 0,
+            let firstDot = cursor[..<lastDot].lastIndex(of: "."),
+            let id = Int64(cursor[cursor.index(after: firstDot)..<lastDot]),
+            cursor[..<firstDot] == self.gateway.text,
+            let snapshot = self.snapshots.first(where: { $0.id == id }), now - snapshot.at <= Self.lifetime
+        else { return nil }
+        return (snapshot, rank, isAscending)
+    }
+}
+
+extension LiveListEntry {
+    /// An upper bound of the length of its JSON.
+    fileprivate var mostBytes: Int {
+        let info = self.info
+        let owner = info.liveOwner
+        var bytes = Self.frameBytes
+        for text in [info.liveName, info.notice, info.coverURL, info.backgroundURL, owner.userName, owner.avatarURL] {
+            bytes += text.mostJSONBytes
+        }
+        for (key, value) in info.metaData { bytes += key.mostJSONBytes + value.mostJSONBytes + 6 }
+        for admin in info.admins { bytes += admin.text.utf8.count + 3 }
+        return bytes
+    }
+
+    /// The length of the JSON without the texts: property names, numbers and ids.
+    private static let frameBytes = 1200
+}
+
+extension String {
+    /// An upper bound of its length as JSON, without quotation marks.
+    fileprivate var mostJSONBytes: Int {
+        self.utf8.reduce(0) { sum, byte in
+            switch byte {
+            case 0..<0x20: sum + 6
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): sum + 2
+            default: sum + 1
+            }
+        }
+    }
+}

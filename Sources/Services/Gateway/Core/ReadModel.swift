@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// A gateway's copy of the public topics: the last record of each live, stage, viewer count and app, by key.
+///
+/// Records carry epochs and revisions, so a late or repeated one changes nothing.
+package struct ReadModel: Sendable {
+    private var lives: [LiveKey: LiveRecord] = [:]
+    private var stages: [LiveKey: StageRecord] = [:]
+    private var counts: [LiveKey: CountRecord] = [:]
+    /// The apps' settings and gifts.
+    package private(set) var apps = AppTable()
+
+    /// Creates an empty model.
+    package init() {}
+
+    /// The number of live records, including those of ended lives that are not removed yet.
+    package var liveCount: Int { self.lives.count }
+
+    /// Applies a live's record.
+    ///
+    /// - Returns: False if the record is not newer than the known one.
+    @discardableResult package mutating func apply(_ record: LiveRecord) -> Bool {
+        if let known = self.lives[record.key],
+            (known.epoch, known.revision) >= (record.epoch, record.revision)
+        {
+            return false
+        }
+        self.lives[record.key] = record
+        return true
+    }
+
+    /// Applies a stage's record.
+    ///
+    /// - Returns: False if the record is not newer than the known one.
+    @discardableResult package mutating func apply(_ record: StageRecord) -> Bool {
+        if let known = self.stages[record.key],
+            (known.epoch, known.revision) >= (record.epoch, record.revision)
+        {
+            return false
+        }
+        self.stages[record.key] = record
+        return true
+    }
+
+    /// Applies a count.
+    ///
+    /// - Returns: False if the record is older than the known one.
+    @discardableResult package mutating func apply(_ record: CountRecord) -> Bool {
+        if let known = self.counts[record.key], (known.epoch, known.at) > (record.epoch, record.at) { return false }
+        self.counts[record.key] = record
+        return true
+    }
+
+    /// Applies an app's record.
+    ///
+    /// - Returns: False if the record is not newer than the known one.
+    @discardableResult package mutating func apply(_ record: AppRecord) -> Bool { self.apps.apply(record) }
+
+    /// Removes a live's record; this happens some minutes after the live ended.
+    package mutating func removeLive(_ key: LiveKey) { self.lives[key] = nil }
+    /// Removes a stage's record.
+    package mutating func removeStage(_ key: LiveKey) { self.stages[key] = nil }
+    /// Removes a viewer count's record.
+    package mutating func removeCount(_ key: LiveKey) { self.counts[key] = nil }
+
+    /// Returns a live's record, even if the live has ended.
+    package func live(_ key: LiveKey) -> LiveRecord? { self.lives[key] }
+
+    /// Returns whether the named table has reached the revision that a reply requires.
+    package func hasSeen(_ seen: RequiredRevision, app: AppID) -> Bool {
+        let key = LiveKey(app, seen.live)
+        return switch seen.table {
+        case .rooms: (self.lives[key]?.revision ?? .min) >= seen.revision
+        case .stages: (self.stages[key]?.revision ?? .min) >= seen.revision
+        case .apps: self.apps.revision(of: app) >= seen.revision
+        }
+    }
+
+    /// Returns a live's details; nil if the live has ended or is unknown.
+    package func details(_ key: LiveKey) -> LiveDetails? {
+        guard let live = self.running(key) else { return nil }
+        return LiveDetails(
+            info: live.info, epoch: live.epoch, audience: self.count(of: live), stage: self.stage(of: live))
+    }
+
+    /// Returns a live's viewer count; nil if the live has ended or is unknown.
+    package func count(_ key: LiveKey) -> LiveCount? { self.running(key).map(self.count(of:)) }
+
+    /// Returns a live's stage.
+    ///
+    /// The inner optional is nil if the live has no stage record yet, the outer one if there is no such live.
+    package func stage(_ key: LiveKey) -> StageRecord?? { self.running(key).map(self.stage(of:)) }
+
+    /// Returns a live's metadata: the given keys, or all if none is given; nil if there is no such live.
+    package func metadata(_ key: LiveKey, keys: [String]) -> [String: String]? {
+        guard let live = self.running(key) else { return nil }
+        return keys.isEmpty ? live.info.metaData : live.info.metaData.filter { keys.contains($0.key) }
+    }
+
+    /// Returns a live's list entry; nil if the live is not public or not in `category`.
+    package func listEntry(_ key: LiveKey, category: Int?) -> LiveListEntry? {
+        guard let live = self.running(key), live.info.isPublicVisible else { return nil }
+        if let category, !live.info.categoryList.contains(category) { return nil }
+        let count = self.count(of: live)
+        return LiveListEntry(info: live.info, audienceCount: count.count, totalViewerCount: count.totalViewers)
+    }
+
+    /// Returns a live's entry in the list of co-host candidates of `host` (R8.11, R8.12).
+    ///
+    /// A candidate is another public live of the same kind whose owner is present and which is in no co-host
+    /// connection.
+    package func candidate(_ key: LiveKey, for host: LiveRecord) -> LiveListEntry? {
+        guard key != host.key, let live = self.running(key), live.info.isVoice == host.info.isVoice,
+            live.info.status == .running, self.stage(of: live)?.connection == nil
+        else { return nil }
+        return self.listEntry(key, category: nil)
+    }
+
+    /// Returns the sort keys of all public running lives, in no particular order.
+    package func rankingEntries() -> [RankingEntry] {
+        var entries: [RankingEntry] = []
+        entries.reserveCapacity(self.lives.count)
+        for (key, live) in self.lives where live.ended == nil && live.info.isPublicVisible {
+            entries.append(RankingEntry(key: key, totalViewers: self.count(of: live).totalViewers))
+        }
+        return entries
+    }
+
+    /// Returns the record of a running live.
+    package func running(_ key: LiveKey) -> LiveRecord? {
+        guard let live = self.lives[key], live.ended == nil else { return nil }
+        return live
+    }
+
+    /// Returns the viewer count of a running live; nil if presence has not reported one.
+    package func reportedCount(_ key: LiveKey) -> LiveCount? { self.running(key).flatMap(self.reportedCount) }
+
+    /// Counts and stages of an earlier live with the same name are ignored.
+    private func reportedCount(_ live: LiveRecord) -> LiveCount? {
+        guard let record = self.counts[live.key], record.epoch == live.epoch else { return nil }
+        return LiveCount(record)
+    }
+
+    private func count(of live: LiveRecord) -> LiveCount {
+        self.reportedCount(live)
+            ?? LiveCount(live: live.info.liveID, count: 0, totalViewers: 0, stale: false, at: live.info.createTime)
+    }
+
+    private func stage(of live: LiveRecord) -> StageRecord? {
+        guard let record = self.stages[live.key], record.epoch == live.epoch else { return nil }
+        return record
+    }
+}

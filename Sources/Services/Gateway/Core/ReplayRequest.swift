@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The limits of replay reading (I16).
+///
+/// A request that exceeds a limit is not served by a replay: a resuming client must load a snapshot, and a new viewer
+/// gets only the cached messages.
+package enum ReplayLimits {
+    /// The largest number of items that one resume replays.
+    package static let items = 1000
+    /// The largest number of records that one scan reads.
+    package static let span: Int64 = 200_000
+    /// The largest number of records that are searched for a new viewer's messages.
+    package static let searched: Int64 = 50_000
+    /// The number of records that the first step of such a search reads; each further step reads twice as many.
+    package static let firstStep: Int64 = 2000
+    /// The largest number of queued requests.
+    package static let waiting = 10_000
+    /// The largest number of partitions that are read concurrently.
+    package static let partitions = 4
+    /// The size of the collected items at which a scan ends.
+    package static let scanBytes = 16 << 20
+    /// The largest size of replayed items that are not sent yet; above it, no scan begins.
+    package static let bytes = 64 << 20
+    /// The deadline of a resuming client's replay.
+    package static let resumeTimeout = Milliseconds.seconds(3)
+    /// The deadline of the search for a new viewer's messages.
+    package static let historyTimeout = Milliseconds.seconds(1)
+}
+
+/// Identifies a replay request.
+package struct ReplayID: Hashable, Sendable {
+    /// The requesting shard.
+    package var shard: Int
+    /// The request's number within the shard.
+    package var number: UInt64
+
+    /// Creates an id.
+    package init(shard: Int, number: UInt64) {
+        self.shard = shard
+        self.number = number
+    }
+}
+
+/// A request to read a live's feed items that are not cached.
+package struct ReplayRequest: Hashable, Sendable {
+    /// Which items to read.
+    package enum Target: Hashable, Sendable {
+        /// Every item after number `after`, for a client that resumes. The scan begins at offset `at`, that of the
+        /// record of item `after`, so that no later item is missed.
+        case items(after: Int64, at: Int64)
+        /// The last `count` texts and custom messages, for a new viewer; the reader searches backwards step by step.
+        case messages(count: Int)
+    }
+
+    /// The live.
+    package var key: LiveKey
+    /// The live's incarnation.
+    package var epoch: Int64
+    /// Which items to read.
+    package var target: Target
+    /// The number of the first cached item, if any: only older items are needed.
+    package var before: Int64?
+    /// The offset at which the needed records end.
+    package var end: Int64
+
+    /// Creates a request.
+    package init(_ key: LiveKey, epoch: Int64, _ target: Target, before: Int64?, end: Int64) {
+        self.key = key
+        self.epoch = epoch
+        self.target = target
+        self.before = before
+        self.end = end
+    }
+}
+
+/// The reason why items are not replayed; the raw values are metric labels.
+package enum ReplayRefusal: String, Hashable, Sendable, CaseIterable {
+    /// The position belongs to another live with the same name.
+    case otherLive
+    /// The offset of the position's record is unknown: no token, a token of another position, or the partition is not read.
+    case unknown
+    /// The items, their bytes or the records to read exceed a limit of `ReplayLimits`.
+    case tooMany
+    /// The items are no longer in the log, or the token is wrong.
+    case gone
+    /// The queue of requests is full.
+    case full
+    /// The deadline passed before the items were read.
+    case late
+}
+
+/// The answer to a request.
+package enum ReplayAnswer: Hashable, Sendable {
+    /// The items in order: all of them, or as many messages as were found in time.
+    case found(ArraySlice<EncodedFeedItem>)
+    /// No items, for this reason.
+    case refused(ReplayRefusal)
+}
+
+/// A request with its answer.
+package struct ReplayOutcome: Hashable, Sendable {
+    /// Identifies the request.
+    package var id: ReplayID
+    /// The request.
+    package var request: ReplayRequest
+    /// The answer.
+    package var answer: ReplayAnswer
+    /// The token of the live's last item before the request's end, if one was read.
+    package var last: FeedToken?
+
+    /// Creates an outcome.
+    package init(_ id: ReplayID, _ request: ReplayRequest, _ answer: ReplayAnswer, last: FeedToken? = nil) {
+        self.id = id
+        self.request = request
+        self.answer = answer
+        self.last = last
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The decision whether a call may be forwarded to its machine.
+package enum CallVerdict: Hashable, Sendable {
+    /// Forward the call.
+    case proceed
+    /// Ignore the call: it is open already, and gets one reply.
+    case repeated
+    /// Reply with this error.
+    case refused(ReplyError)
+}
+
+/// The state of one connection: whether it has logged in, which live it is in, and which calls are open.
+///
+/// Most connections are idle, so the table of open calls is allocated only when a call needs it.
+package struct SessionCore<Record: Sendable>: Sendable {
+    /// Whether the client is in a live.
+    package enum Membership: Hashable, Sendable {
+        /// In no live. Next: `entering`.
+        case outside
+        /// A join or resume is open. Next: `inside`, or `outside` if it is refused. `floor` is the revocation fence: it
+        /// is set if the user was kicked meanwhile, and tickets below it are void.
+        case entering(LiveID, floor: Ticket?)
+        /// In the live, with that ticket. Next: `outside`, by leaving, a kick or the live's end.
+        case inside(LiveID, Ticket)
+    }
+
+    /// The action that follows the end of a call.
+    package enum Conclusion: Hashable, Sendable {
+        /// Send the outcome.
+        case reply(Outcome)
+        /// The client is in the live: subscribe it to the feed, then send the outcome.
+        case joined(LiveID, epoch: Int64, Outcome)
+        /// The client is in the live again: replay the items that it missed.
+        case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
+        /// The live that the client resumes has ended: send its end if the feed still has it, else the outcome.
+        case missedEnd(ResumePoint, Outcome)
+        /// The user's name or picture has changed: send the outcome.
+        case renamed(UserInfo, Outcome)
+        /// The client is out of the live: send the outcome, then unsubscribe.
+        case left(LiveID, Outcome)
+    }
+
+    /// A call that has ended.
+    package struct Ended: Sendable {
+        /// The call's number.
+        package let id: Int64
+        /// The action that follows.
+        package let conclusion: Conclusion
+        /// The record that was written for it.
+        package let record: Record
+        /// When the record was first written.
+        package let began: MonotonicTime
+    }
+
+    /// How long a connection may take to log in.
+    package static var loginTimeout: Milliseconds { .seconds(10) }
+
+    /// Whether the client is in a live.
+    package private(set) var membership = Membership.outside
+    /// Whether the login succeeded.
+    package private(set) var isLoggedIn = false
+    /// The login's deadline; after the login, the token's expiry.
+    private var endsAt: MonotonicTime
+    private var calls = OpenCalls<Record>()
+
+    /// Creates the state of a connection that has just opened.
+    package init(at now: MonotonicTime) { self.endsAt = now + Self.loginTimeout }
+
+    /// The number of open calls.
+    package var openCalls: Int { self.calls.count }
+
+    /// The client's ticket in its live; nil if it is in no live.
+    package var ticket: Ticket? {
+        if case .inside(_, let ticket) = self.membership { return ticket }
+        return nil
+    }
+
+    /// The live that the client is in; nil if there is none.
+    package var live: LiveID? {
+        if case .inside(let live, _) = self.membership { return live }
+        return nil
+    }
+
+    /// Records a login, the first one or one with a newer token.
+    package mutating func loggedIn(until end: MonotonicTime) {
+        self.isLoggedIn = true
+        self.endsAt = end
+    }
+
+    /// Returns the reason to close the connection now; nil if there is none.
+    package func overdue(at now: MonotonicTime) -> DisconnectCode? {
+        guard now >= self.endsAt else { return nil }
+        return self.isLoggedIn ? .tokenExpired : .loginTimeout
+    }
+
+    /// Decides whether a call may be forwarded.
+    ///
+    /// - Parameters:
+    ///   - id: The call's number.
+    ///   - purpose: The change that the call makes to the client.
+    ///   - requiredLive: The live that the caller must be in, if any.
+    ///   - waiting: The number of the session's calls that are not yet forwarded; they count as open.
+    /// - Returns: Whether to forward, ignore or refuse the call.
+    package func verdict(
+        on id: Int64, _ purpose: CallPurpose, in requiredLive: LiveID?, waiting: Int = 0
+    ) -> CallVerdict {
+        switch self.calls.rejection(of: id, waiting: waiting) {
+        case .repeated: return .repeated
+        case .full:
+            return .refused(
+                ReplyError(.overloaded, "\(OpenCalls<Record>.limit) calls are open already", retryAfter: 200))
+        case nil: break
+        }
+        switch purpose {
+        case .plain:
+            guard let requiredLive, self.live != requiredLive else { return .proceed }
+            return .refused(ReplyError(.notInRoom, "join the live before acting in it"))
+        case .leave:
+            // Also when the client is in no live: the call may repeat a leave that another gateway forwarded, and only
+            // presence knows its outcome (R15.16).
+            return .proceed
+        case .rename:
+            // The join and the rename could reach presence in either order, and the displayed name would depend on that
+            // order.
+            guard case .entering = self.membership else { return .proceed }
+            return .refused(ReplyError(.unavailable, "you are about to enter a live", retryAfter: 200))
+        case .join(let live): return self.verdict(entering: live)
+        case .resume(let point): return self.verdict(entering: point.live)
+        }
+    }
+
+    /// Decides about a join or resume: a client may be in one live at a time.
+    private func verdict(entering live: LiveID) -> CallVerdict {
+        switch self.membership {
+        case .outside: return .proceed
+        case .inside(let other, _), .entering(let other, _):
+            if other == live { return .proceed }
+            return .refused(ReplyError(.inAnotherRoom, "leave \(other.text) before you join another live"))
+        }
+    }
+
+    /// Registers a call whose record was written.
+    package mutating func began(_ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime) {
+        self.calls.began(id, purpose, record, at: now)
+        switch purpose {
+        case .join(let live): if self.membership == .outside { self.membership = .entering(live, floor: nil) }
+        case .resume(let point): if self.membership == .outside { self.membership = .entering(point.live, floor: nil) }
+        case .plain, .leave, .rename: break
+        }
+    }
+
+    /// Ends the call to which a machine has replied.
+    ///
+    /// - Returns: The ended call; nil if it is not open.
+    package mutating func answered(_ id: Int64, _ outcome: Outcome) -> Ended? {
+        self.calls.ended(id).map { self.end($0, outcome) }
+    }
+
+    /// Whether a call with this id is open.
+    package func hasOpenCall(_ id: Int64) -> Bool { self.calls.contains(id) }
+
+    /// Returns the id of the first open call whose record satisfies the predicate.
+    package func openCall(where fits: (Record) -> Bool) -> Int64? { self.calls.first(where: fits) }
+
+    /// Fails a call whose record could not be delivered.
+    ///
+    /// - Returns: The ended call; nil if it is not open.
+    package mutating func notDelivered(_ id: Int64) -> Ended? {
+        self.answered(
+            id, .failure(error: ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)))
+    }
+
+    /// Fails the calls whose deadline has passed.
+    package mutating func sweep(at now: MonotonicTime) -> [Ended] {
+        let overdue = self.calls.overdue(at: now)
+        return overdue.map { call in
+            let error = ReplyError(
+                .timedOut, "no answer in time; send the call again with the same id", retryAfter: 500)
+            return self.end(call, .failure(error: error))
+        }
+    }
+
+    /// Returns the records that must be resent now.
+    package mutating func dueAgain(at now: MonotonicTime) -> [Record] { self.calls.dueAgain(at: now) }
+
+    /// Processes a kick of the user out of a live, which makes tickets below `floor` void.
+    ///
+    /// - Returns: Whether this removed the client from the live.
+    package mutating func kicked(from live: LiveID, floor: Ticket) -> Bool {
+        switch self.membership {
+        case .inside(live, let ticket) where ticket < floor:
+            self.membership = .outside
+            return true
+        case .entering(live, let known):
+            self.membership = .entering(live, floor: max(known ?? floor, floor))
+            return false
+        case .outside, .inside, .entering: return false
+        }
+    }
+
+    /// Processes the end of a live.
+    ///
+    /// - Returns: Whether this removed the client from the live.
+    package mutating func liveEnded(_ live: LiveID) -> Bool {
+        guard self.live == live else { return false }
+        self.membership = .outside
+        return true
+    }
+
+    private mutating func end(_ call: OpenCalls<Record>.Call, _ outcome: Outcome) -> Ended {
+        Ended(
+            id: call.id, conclusion: self.conclude(call.purpose, outcome), record: call.record, began: call.began)
+    }
+
+    private mutating func conclude(_ purpose: CallPurpose, _ outcome: Outcome) -> Conclusion {
+        switch purpose {
+        case .plain: return .reply(outcome)
+        case .rename(let user):
+            guard case .success = outcome else { return .reply(outcome) }
+            return .renamed(user, outcome)
+        case .leave(let live):
+            guard case .success = outcome, self.live == live else { return .reply(outcome) }
+            self.membership = .outside
+            return .left(live, outcome)
+        case .join(let live):
+            return self.entered(live, outcome) { epoch, _ in .joined(live, epoch: epoch, outcome) }
+        case .resume(let point):
+            if case .failure(let error) = outcome, error.code == .noSuchRoomOnEntry {
+                if case .entering(point.live, _) = self.membership { self.membership = .outside }
+                return .missedEnd(point, outcome)
+            }
+            return self.entered(point.live, outcome) { epoch, ticket in
+                .resumed(point, ticket: ticket, epoch: epoch)
+            }
+        }
+    }
+
+    private mutating func entered(
+        _ live: LiveID, _ outcome: Outcome, _ conclusion: (Int64, Ticket) -> Conclusion
+    ) -> Conclusion {
+        guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else {
+            if case .entering(live, _) = self.membership { self.membership = .outside }
+            return .reply(outcome)
+        }
+        if case .entering(live, let floor?) = self.membership, ticket < floor {
+            self.membership = .outside
+            return .reply(.failure(error: ReplyError(.staleTicket, "you were removed from the live; join it again")))
+        }
+        if case .inside(let other, _) = self.membership, other != live { return .reply(outcome) }
+        self.membership = .inside(live, ticket)
+        return conclusion(epoch, ticket)
+    }
+}

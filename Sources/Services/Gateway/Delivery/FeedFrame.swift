@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package import EventLoop
+package import GatewayCore
+package import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// Joins the encoded items of one live into frames: `{"feed":{"epoch":…,"items":[…],"live":"…","token":"…"}}`.
+///
+/// The items are the bytes that the fan-out wrote. They are neither parsed nor encoded again.
+package struct FeedFrame: Sendable {
+    /// The largest size of the items in one frame; a longer replay is split into several frames.
+    ///
+    /// A single item may exceed it.
+    package static let frameBytes = 64 << 10
+
+    private let tail: [UInt8]
+    private static let comma = UInt8(ascii: ",")
+
+    /// Creates an encoder for the frames of a live.
+    package init(live: LiveID) {
+        self.tail = Array("],\"live\":".utf8) + Wire.encode(live) + Array(",\"token\":\"".utf8)
+    }
+
+    /// Returns one frame with at least one item; the items' numbers must be consecutive.
+    ///
+    /// - Parameters:
+    ///   - items: The items, in order.
+    ///   - epoch: The live's incarnation.
+    /// - Returns: A text frame that can be shared by any number of clients.
+    package func frame(_ items: ArraySlice<EncodedFeedItem>, epoch: Int64) -> SharedBytes {
+        let position = FeedPosition(epoch: epoch, number: items.last?.number ?? 0)
+        return self.frame(items, FeedToken(position, offset: items.last?.offset), flags: "")
+    }
+
+    /// Returns a frame without items, which tells the client the feed's position.
+    package func position(_ token: FeedToken) -> SharedBytes { self.frame([], token, flags: "") }
+
+    /// Returns the frames of earlier messages, whose numbers need not be consecutive; each frame carries the feed's
+    /// current position.
+    package func history(_ messages: ArraySlice<EncodedFeedItem>, at token: FeedToken) -> [SharedBytes] {
+        var frames: [SharedBytes] = []
+        var rest = messages
+        while !rest.isEmpty {
+            var bytes = 0
+            let part = rest.prefix { item in
+                bytes += item.bytes.count
+                return bytes <= Self.frameBytes || bytes == item.bytes.count
+            }
+            frames.append(self.frame(part, token, flags: "\"history\":true,"))
+            rest = rest.dropFirst(part.count)
+        }
+        return frames
+    }
+
+    /// Returns the frames of those `items` that `level` admits.
+    ///
+    /// A frame ends where items are shed, so that the numbers in a frame are always consecutive.
+    package func frames(_ items: ArraySlice<EncodedFeedItem>, epoch: Int64, level: DeliveryLevel) -> [SharedBytes] {
+        var frames: [SharedBytes] = []
+        var start = items.startIndex
+        var bytes = 0
+        func close(at index: Int) {
+            if start < index { frames.append(self.frame(items[start..<index], epoch: epoch)) }
+            start = index
+            bytes = 0
+        }
+        for index in items.indices {
+            if !level.admits(items[index].feedClass) {
+                close(at: index)
+                start = index + 1
+                continue
+            }
+            if bytes + items[index].bytes.count > Self.frameBytes { close(at: index) }
+            bytes += items[index].bytes.count
+        }
+        close(at: items.endIndex)
+        return frames
+    }
+
+    private func frame(_ items: ArraySlice<EncodedFeedItem>, _ token: FeedToken, flags: String) -> SharedBytes {
+        let head = Array("{\"feed\":{\"epoch\":\(token.position.epoch),\(flags)\"items\":[".utf8)
+        let end = Array("\(token.text)\"}}".utf8)
+        let bytes = items.reduce(0) { $0 + $1.bytes.count } + max(0, items.count - 1)
+        let count = head.count + bytes + self.tail.count + end.count
+        return FrameEncoder.frame(.text, payloadCount: count) { output in
+            output.append(contentsOf: head)
+            var isFirst = true
+            for item in items {
+                if !isFirst { output.append(Self.comma) }
+                isFirst = false
+                output.append(contentsOf: item.bytes)
+            }
+            output.append(contentsOf: self.tail)
+            output.append(contentsOf: end)
+        }
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+package import GatewayCore
+package import MachineKit
+internal import PlazaModel
+
+/// Connects the feed thread with the shards: holds the caches of the followed partitions, and the set of shards that
+/// have viewers of each live.
+///
+/// A shard must subscribe first and then read the cache. It then gets every item at least once: earlier items from the
+/// cache, later ones posted. It drops repeated items by their number.
+package final class FeedHub: Sendable {
+    /// How long a partition without viewers is still read, for clients that resume.
+    static let idleTimeout = Milliseconds.seconds(60)
+
+    private struct Partition {
+        var cache: FeedCache
+        var isLoaded = false
+        /// The shards that have viewers of each live, one bit per shard.
+        var interest: [LiveKey: UInt64] = [:]
+        var idleSince: MonotonicTime?
+    }
+
+    private struct State {
+        var partitions: [Int: Partition] = [:]
+        var source: (any FeedSource)?
+    }
+
+    private let partitions: Int
+    private let span: Milliseconds
+    private let policies: Policies
+    private let state = Locked(State())
+    private let post: @Sendable (Int, [ShardMessage]) -> Void
+
+    /// Creates a hub that sends messages to shards with `post`.
+    ///
+    /// - Parameters:
+    ///   - partitions: The number of partitions of every topic.
+    ///   - span: How long an item is cached.
+    ///   - policies: The app policies; they say how many earlier messages are shown to new viewers.
+    ///   - post: Puts messages into the mailbox of the shard with the given number.
+    init(
+        partitions: Int, span: Milliseconds = PartitionFeedCache.span, policies: Policies = Policies(),
+        post: @escaping @Sendable (Int, [ShardMessage]) -> Void
+    ) {
+        self.partitions = partitions
+        self.span = span
+        self.policies = policies
+        self.post = post
+    }
+
+    /// Sets the source, and makes it read the partitions that are followed already.
+    func attach(_ source: any FeedSource) {
+        let followed = self.state.withLock { state in
+            state.source = source
+            return state.partitions.keys.sorted()
+        }
+        for partition in followed { source.follow(partition) }
+    }
+
+    /// Removes the source, so that the reading of no further partition is started.
+    func detach() { self.state.withLock { $0.source = nil } }
+
+    /// Returns the feed partition of a live.
+    func partition(of key: LiveKey) -> Int { PlazaTopic.partition(of: key.text, among: self.partitions) }
+
+    /// Registers that a shard has viewers of the live.
+    ///
+    /// - Returns: Whether the partition was read up to its end. If not, the shard gets `partitionLoaded` when it was.
+    func subscribe(_ key: LiveKey, shard: Int) -> Bool {
+        let number = self.partition(of: key)
+        let (isLoaded, source) = self.state.withLock { state in
+            let isNew = state.partitions[number] == nil
+            var partition =
+                state.partitions.removeValue(forKey: number) ?? Partition(cache: FeedCache(span: self.span))
+            partition.interest[key, default: 0] |= 1 << UInt64(shard)
+            partition.idleSince = nil
+            state.partitions[number] = partition
+            return (partition.isLoaded, isNew ? state.source : nil)
+        }
+        source?.follow(number)
+        return isLoaded
+    }
+
+    /// Registers that a shard has no more viewers of the live.
+    func unsubscribe(_ key: LiveKey, shard: Int) {
+        let number = self.partition(of: key)
+        let now = MonotonicClock.now
+        self.state.withLock { state in
+            guard let mask = state.partitions[number]?.interest[key] else { return }
+            let left = mask & ~(1 << UInt64(shard))
+            state.partitions[number]?.interest[key] = left == 0 ? nil : left
+            if state.partitions[number]?.interest.isEmpty == true { state.partitions[number]?.idleSince = now }
+        }
+    }
+
+    /// Returns the items after `position` in a live, if all are cached.
+    func answer(_ key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
+        self.read(key) { $0.recent.answer(key, after: position) } ?? .cannot
+    }
+
+    /// Returns the token of the last item of a live that was read.
+    func latestToken(_ key: LiveKey) -> FeedToken? { self.read(key) { $0.recent.latestToken(key) } ?? nil }
+
+    /// Returns the offset up to which the live's feed partition was read; nil before its end was reached.
+    func end(of key: LiveKey) -> Int64? { self.read(key) { $0.end } ?? nil }
+
+    /// Returns whether all items after `position` are cached.
+    func canAnswer(_ key: LiveKey, after position: FeedPosition) -> Bool {
+        self.read(key) { $0.recent.ring(key)?.canAnswer(after: position) ?? false } ?? false
+    }
+
+    /// Returns the position of a live's oldest cached item.
+    func oldest(_ key: LiveKey) -> FeedPosition? {
+        self.read(key) { $0.recent.ring(key).map { FeedPosition(epoch: $0.epoch, number: $0.oldest) } } ?? nil
+    }
+
+    /// Decides how to serve a client that resumes.
+    func resume(_ key: LiveKey, after token: FeedToken) -> FeedCache.ResumePlan {
+        let now = MonotonicClock.now
+        return self.read(key) { $0.resume(key, after: token, at: now) } ?? .refused(.unknown)
+    }
+
+    /// Returns the cached messages up to number `last` for a new viewer, and the replay request for the others, if any
+    /// are missing; nil if the app shows no earlier messages.
+    func history(_ key: LiveKey, epoch: Int64, upTo last: Int64) -> (
+        messages: [EncodedFeedItem], search: ReplayRequest?
+    )? {
+        let count = self.policies[key.app].historyCount
+        if count == 0 { return nil }
+        return self.read(key) { cache in
+            let messages = cache.history(key, epoch: epoch, count: count, upTo: last)
+            return (messages, cache.search(key, epoch: epoch, count: count))
+        }
+    }
+
+    /// Adds the outcomes of the replay reader to the caches.
+    ///
+    /// May be called from any thread.
+    func learn(_ outcomes: [ReplayOutcome]) {
+        self.state.withLock { state in
+            for outcome in outcomes {
+                state.partitions[self.partition(of: outcome.request.key)]?.cache.learn(outcome)
+            }
+        }
+    }
+
+    /// Removes a live's items from the cache, after the live's record was removed.
+    func forget(_ key: LiveKey) {
+        let number = self.partition(of: key)
+        self.state.withLock { $0.partitions[number]?.cache.forget(key) }
+    }
+
+    private func read<R: Sendable>(_ key: LiveKey, _ body: (borrowing FeedCache) -> R) -> R? {
+        let number = self.partition(of: key)
+        return self.state.withLock { state in
+            guard let cache = state.partitions[number]?.cache else { return nil }
+            let result = body(cache)
+            return result
+        }
+    }
+
+    /// Returns the shards that have viewers of the live, one bit per shard.
+    func interest(in key: LiveKey) -> UInt64 {
+        let number = self.partition(of: key)
+        return self.state.withLock { $0.partitions[number]?.interest[key] ?? 0 }
+    }
+
+    /// Caches the records of a partition, and posts them to the shards that have viewers.
+    ///
+    /// Called by the feed thread.
+    ///
+    /// - Parameters:
+    ///   - records: The records in order, without those that are older than the cached span.
+    ///   - number: The partition.
+    ///   - end: The offset after the last record that was read.
+    package func received(_ records: [FeedRecord], partition number: Int, end: Int64) {
+        let batches = self.state.withLock { state -> [Int: [ShardMessage]] in
+            guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
+            var batches: [Int: [ShardMessage]] = [:]
+            if partition.isLoaded { partition.cache.wasRead(to: end) }
+            for record in records {
+                let keepsMessages = self.policies[record.key.app].historyCount > 0
+                let verdict = partition.cache.append(record, keepsMessages: keepsMessages)
+                guard verdict == .fresh, partition.isLoaded else { continue }
+                var mask = partition.interest[record.key] ?? 0
+                while mask != 0 {
+                    let shard = mask.trailingZeroBitCount
+                    mask &= mask - 1
+                    Self.add(record, to: &batches[shard, default: []])
+                }
+            }
+            state.partitions[number] = partition
+            return batches
+        }
+        for (shard, messages) in batches { self.post(shard, messages) }
+    }
+
+    /// Registers that a partition was read up to its end, and notifies the shards.
+    ///
+    /// Called by the feed thread, once for each `follow`.
+    ///
+    /// - Parameters:
+    ///   - number: The partition.
+    ///   - end: The partition's end offset.
+    package func loaded(partition number: Int, end: Int64) {
+        let isKnown = self.state.withLock { state in
+            state.partitions[number]?.isLoaded = true
+            state.partitions[number]?.cache.wasRead(to: end)
+            return state.partitions[number] != nil
+        }
+        if isKnown { for shard in 0..<64 { self.post(shard, [.partitionLoaded(number)]) } }
+    }
+
+    /// Removes expired items, and stops following partitions that had no viewers for `idleTimeout`.
+    package func tick(at now: MonotonicTime) {
+        let (idle, source) = self.state.withLock { state in
+            var idle: [Int] = []
+            for number in state.partitions.keys.sorted() {
+                if let since = state.partitions[number]?.idleSince, now - since > Self.idleTimeout {
+                    state.partitions[number] = nil
+                    idle.append(number)
+                } else {
+                    state.partitions[number]?.cache.prune(at: now)
+                }
+            }
+            return (idle, state.source)
+        }
+        for number in idle { source?.unfollow(number) }
+    }
+
+    /// The numbers of followed partitions and of recent items, and the sizes of recent items and of messages for new
+    /// viewers.
+    var sizes: (partitions: Int, items: Int, bytes: Int, messageBytes: Int) {
+        self.state.withLock { state in
+            state.partitions.values.reduce(into: (state.partitions.count, 0, 0, 0)) { sum, partition in
+                sum.1 += partition.cache.recent.itemCount
+                sum.2 += partition.cache.recent.byteCount
+                sum.3 += partition.cache.messageBytes
+            }
+        }
+    }
+
+    /// Appends a record to a shard's messages; consecutive items of one live share one message.
+    private static func add(_ record: FeedRecord, to messages: inout [ShardMessage]) {
+        if case .feed(record.key, epoch: record.epoch, var items)? = messages.last {
+            messages.removeLast()
+            items.append(record.item)
+            messages.append(.feed(record.key, epoch: record.epoch, items))
+        } else {
+            messages.append(.feed(record.key, epoch: record.epoch, [record.item]))
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import ServiceShell
+
+/// Reads feed partitions on a dedicated thread, and passes the records to the `FeedHub`.
+///
+/// It reads only the partitions that the hub follows. It begins one minute (or the configured span) before now, so that
+/// most resumes can be served from the cache immediately.
+final class FeedReader: FeedSource {
+    private let gateway: Gateway
+    private let log: Log
+    private let kafka: KafkaSettings
+    private let loop: ConsumerLoop
+    private let recent: RecentOffset
+    private let shared = Locked(Shared())
+
+    private struct Shared: Sendable {
+        /// The partitions that should be read.
+        var followed: Set<Int> = []
+        /// Partitions that were unfollowed.
+        ///
+        /// Their cache was discarded, so they must be read from the start of the span if they are followed again.
+        var unfollowed: Set<Int> = []
+    }
+
+    /// The state of a partition that is being read.
+    private struct Reading {
+        /// Drops the records of fenced owners.
+        var filter: BatchFilter
+        /// The offset at which the cached span begins.
+        ///
+        /// Reading may begin at an earlier offset, so that the filter learns all owners.
+        var firstOffset: Int64
+    }
+
+    private static let batch = 2000
+    private static let tickMilliseconds: Int64 = 1000
+
+    init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
+        self.gateway = gateway
+        self.log = gateway.log
+        self.kafka = kafka
+        self.loop = ConsumerLoop(kafka, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
+        self.recent = RecentOffset(span: gateway.settings.ring, mode: mode)
+    }
+
+    /// When the thread last began a turn of its loop.
+    var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
+
+    func follow(_ partition: Int) { self.change { $0.followed.insert(partition) } }
+
+    func unfollow(_ partition: Int) {
+        self.change { shared in
+            shared.followed.remove(partition)
+            shared.unfollowed.insert(partition)
+        }
+    }
+
+    /// Makes `run` return.
+    ///
+    /// May be called from any thread.
+    func stop() { self.loop.stop() }
+
+    /// Reads until `stop` is called.
+    func run() {
+        self.loop.run { (consumer) throws(KafkaError) in
+            try self.read(consumer)
+        } failed: { error in
+            ConsumerLoop.logFailure(
+                error, "the feeds cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
+        }
+    }
+
+    private func change(_ body: (inout Shared) -> Void) {
+        self.shared.withLock { body(&$0) }
+        self.loop.wakeUp()
+    }
+
+    private func read(_ consumer: KafkaConsumer) throws(KafkaError) {
+        // Without the topic's metadata the first viewer's join would be delayed by half a second, so the metadata is
+        // fetched in advance.
+        _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
+        let checkpoints = try AppendedFeed.checkpointClient(self.kafka, mode: self.recent.mode)
+        defer { checkpoints?.close() }
+        var reading: [Int: Reading] = [:]
+        var loading: Set<Int> = []
+        var records: [IncomingRecord] = []
+        var tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
+        while self.loop.beginTurn() {
+            let now = MonotonicClock.now
+            let isSettled = self.settle(consumer, checkpoints, &reading, &loading)
+            let timeout = isSettled ? Int(max(1, (tickAt - now).count)) : 50
+            records.removeAll(keepingCapacity: true)
+            let outcome = try consumer.poll(max: Self.batch, timeout: .milliseconds(timeout), into: &records)
+            self.take(records, &reading)
+            for (place, end) in outcome.ends where loading.remove(Int(place.partition)) != nil {
+                let settled = reading[Int(place.partition)]?.filter.completeOffset(upTo: end)
+                self.gateway.feeds.loaded(partition: Int(place.partition), end: settled ?? end)
+            }
+            if MonotonicClock.now >= tickAt {
+                tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
+                self.gateway.feeds.tick(at: MonotonicClock.now)
+            }
+        }
+    }
+
+    /// Assigns the followed partitions to the consumer, and unassigns the others.
+    ///
+    /// - Parameters:
+    ///   - consumer: The consumer of the feed topic.
+    ///   - checkpoints: The consumer that looks up a partition's last checkpoint.
+    ///   - reading: The assigned partitions.
+    ///   - loading: The assigned partitions whose end was not reached yet.
+    /// - Returns: False if an assignment failed and must be repeated.
+    private func settle(
+        _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ reading: inout [Int: Reading],
+        _ loading: inout Set<Int>
+    ) -> Bool {
+        let (followed, unfollowed) = self.shared.withLock { ($0.followed, $0.unfollowed) }
+        if unfollowed.isEmpty, followed.count == reading.count, followed.allSatisfy({ reading[$0] != nil }) {
+            return true
+        }
+        do throws(KafkaError) {
+            let removed = unfollowed.filter { reading[$0] != nil }.sorted()
+            if !removed.isEmpty {
+                try consumer.incrementalUnassign(removed.map(Self.partition))
+                for number in removed { reading[number] = nil }
+                loading.subtract(removed)
+            }
+            self.shared.withLock { $0.unfollowed.subtract(unfollowed) }
+            for number in followed.subtracting(reading.keys).sorted() {
+                let partition = Self.partition(number)
+                let offset = try self.recent.find(consumer, partition)
+                let (batches, start) = try AppendedFeed.batchFilter(
+                    of: Int32(number), from: offset, checkpoints: checkpoints)
+                try consumer.incrementalAssign([partition: start])
+                reading[number] = Reading(filter: batches, firstOffset: offset)
+                loading.insert(number)
+            }
+            return true
+        } catch {
+            self.log.warning("a feed cannot be followed now", [.detail: .string(error.description)])
+            return false
+        }
+    }
+
+    /// Passes records to the hub, grouped by partition; their JSON is not parsed.
+    private func take(_ records: [IncomingRecord], _ reading: inout [Int: Reading]) {
+        if records.isEmpty { return }
+        let now = MonotonicClock.now
+        var accepted: [IncomingRecord] = []
+        var ends: [Int: Int64] = [:]
+        for record in records {
+            let partition = Int(record.partition)
+            reading[partition]?.filter.accept(record, into: &accepted)
+            ends[partition] = reading[partition]?.filter.completeOffset(upTo: record.offset + 1)
+        }
+        var batches: [Int: [FeedRecord]] = [:]
+        for record in accepted {
+            guard let first = reading[Int(record.partition)]?.firstOffset,
+                self.recent.includes(record, from: first), let item = FeedRecord(record, at: now)
+            else { continue }
+            batches[Int(record.partition), default: []].append(item)
+        }
+        for (partition, end) in ends {
+            self.gateway.feeds.received(batches[partition] ?? [], partition: partition, end: end)
+        }
+    }
+
+    private static func partition(_ number: Int) -> TopicPartition {
+        TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(number))
+    }
+}
+
+extension FeedRecord {
+    /// Decodes a record of the feed topic; nil if it is malformed.
+    init?(_ record: IncomingRecord, at now: MonotonicTime) {
+        guard let value = record.value, let key = record.key,
+            let live = LiveKey(text: String(decoding: key, as: UTF8.self)),
+            let headers = FeedHeaders({ record.header($0) })
+        else { return nil }
+        let item = EncodedFeedItem(
+            number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd, at: now,
+            offset: record.offset, bytes: value)
+        self.init(key: live, epoch: headers.position.epoch, item: item)
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import ServiceShell
+
+/// Finds the offset at which the cached span, usually the last minute, begins in a partition.
+struct RecentOffset {
+    /// The cached span.
+    let span: Milliseconds
+    let mode: KafkaMode
+    /// Milliseconds since 1970 by this host's clock, which may be wrong.
+    var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds() }
+
+    /// Returns the first offset of the span, or the partition's end if the span is empty.
+    ///
+    /// - Throws: The broker's error; the caller must then try again.
+    func find(_ consumer: KafkaConsumer, _ partition: TopicPartition) throws(KafkaError) -> Int64 {
+        // The in-memory broker cannot look up times. It stores few records, so everything is read, and `includes` drops
+        // old records.
+        if self.mode == .embedded { return LogicalOffset.beginning }
+        // Records written between the two requests would be skipped if the end were looked up last, so it is looked up
+        // first.
+        let end = try consumer.end(of: partition, timeout: .seconds(5))
+        let since = self.wallClock() - self.span.count
+        let found = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
+        guard let offset = found[partition], offset >= 0 else { return end }
+        return min(offset, end)
+    }
+
+    /// Returns whether a record belongs to the span, even if it is read late; `first` is the offset that `find`
+    /// returned.
+    func includes(_ record: IncomingRecord, from first: Int64) -> Bool {
+        record.offset >= first && self.includes(record)
+    }
+
+    /// Returns whether a record belongs to the span, for a reader that began at the offset that `find` returned.
+    ///
+    /// On a real broker only that offset decides. A gateway whose clock is wrong, or that was stopped for longer than
+    /// the span, would otherwise skip live items although it read them in order.
+    func includes(_ record: IncomingRecord) -> Bool {
+        guard self.mode == .embedded else { return true }
+        return record.timestamp < 0 || self.wallClock() - record.timestamp < self.span.count + 5000
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPServer
+internal import PlazaModel
+internal import PlazaWire
+
+/// The error and the HTTP status with which a request is refused.
+struct APIError: Error {
+    var status: Int
+    var error: ReplyError
+
+    /// Creates an error with the status of its code.
+    init(_ error: ReplyError) {
+        self.status = HTTPStatus.of(error.code)
+        self.error = error
+    }
+
+    /// Creates an error with a message, and optionally another status than that of its code.
+    init(_ code: ReplyCode, _ message: String, status: Int? = nil) {
+        self.init(ReplyError(code, message))
+        if let status { self.status = status }
+    }
+
+    /// The HTTP response.
+    var response: HTTPResponse {
+        var headers: [HTTPHeader] = []
+        if self.status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
+        if self.status == 503 || self.status == 429 {
+            let wait = max(1, ((self.error.retryAfter ?? 1000) + 999) / 1000)
+            headers.append(HTTPHeader("Retry-After", "\(wait)"))
+        }
+        return HTTPResponse(status: self.status, headers: headers, body: Outcome.failure(error: self.error).json)
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import HTTPServer
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// The HTTP API of the gateway, `/v1/…`: reads for every token, and calls for an app's own server
+/// (HTTP-API.md, section 1).
+///
+/// A request is converted to the same call as a WebSocket frame, so all checks are in one place. Reads are answered on
+/// the HTTP server's thread; other calls are posted to a shard.
+struct GatewayAPI: Sendable {
+    private let gateway: Gateway
+    private let rates: RequestRates
+
+    /// Creates the API of `gateway`.
+    init(_ gateway: Gateway) {
+        self.gateway = gateway
+        self.rates = RequestRates(gateway.settings)
+    }
+
+    /// The handler of all routes.
+    ///
+    /// Token and rate are checked before a body is read.
+    var handler: HTTPHeadHandler {
+        var router = Router<HTTPHeadHandler>()
+        for route in RouteTable.all {
+            router.add(route.method, route.path) { request in self.decide(request, route) }
+        }
+        router.add(.get, "/openapi.json") { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
+        return router.headHandler(failureBody: Self.failureBody)
+    }
+
+    /// Makes the body of a response that was not produced by a route.
+    static let failureBody: HTTPFailure.Body = { failure in
+        let code: ReplyCode =
+            switch failure {
+            case .notFound, .methodNotAllowed: .unknownMethod
+            case .unavailable: .unavailable
+            case .deadlineExceeded: .timedOut
+            case .payloadTooLarge: .messageTooLong
+            case .badRequest, .headersTooLarge: .badFrame
+            case .tooManyRequests: .tooFrequent
+            }
+        let retryAfter: Int64? = failure == .tooManyRequests ? 1000 : nil
+        return Outcome.failure(error: ReplyError(code, Self.sentence(failure), retryAfter: retryAfter)).json
+    }
+
+    private static func sentence(_ failure: HTTPFailure) -> String {
+        switch failure {
+        case .badRequest: "the request cannot be understood"
+        case .notFound: "nothing is served at this path"
+        case .methodNotAllowed: "this path has other methods: see the header Allow"
+        case .payloadTooLarge: "the body is over \(GatewayService.limits.bodyBytes) bytes"
+        case .headersTooLarge:
+            "there are more than \(GatewayService.limits.fields) headers or \(GatewayService.limits.queryItems) query items"
+        case .tooManyRequests: "your address has too many requests open"
+        case .unavailable: "the gateway stops"
+        case .deadlineExceeded: "no answer in time: send the same request again"
+        }
+    }
+
+    /// Checks token and rate by the headers alone.
+    private func decide(_ request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
+        do throws(APIError) {
+            try self.rates.checkTokens(of: request.client)
+            let admission = try self.authenticate(request, route)
+            try self.rates.admit(admission, route.method(of: request))
+            return .read { request, responder in self.serve(request, route, admission, responder) }
+        } catch {
+            if error.status == 401 {
+                self.gateway.metrics.refused(.httpRefusedTokens)
+                self.rates.tokenRefused(of: request.client)
+            } else if error.status == 429 {
+                self.gateway.metrics.refused(.httpRate)
+            }
+            return .reject(error.response)
+        }
+    }
+
+    private func serve(
+        _ request: HTTPRequest, _ route: Route, _ admission: Admission, _ responder: HTTPResponder
+    ) {
+        do throws(APIError) {
+            let parameters = try RouteInput.parameters(of: request, route)
+            try self.call(route.method(of: request), parameters, request, route, admission, responder)
+        } catch {
+            responder.complete(error.response)
+        }
+    }
+
+    private func authenticate(_ request: HTTPRequest, _ route: Route) throws(APIError) -> Admission {
+        guard let token = request.bearerToken else {
+            throw APIError(.tokenInvalid, "give a token: Authorization: Bearer …")
+        }
+        do throws(ReplyError) {
+            let admission = try self.gateway.authenticator.authenticate(token)
+            if case .server = route.access, admission.role != .server {
+                throw ReplyError(.noPermission, "this operation is for an app's server: its token has the role server")
+            }
+            return admission
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    private func call(
+        _ method: String, _ parameters: [String: JSONValue], _ request: HTTPRequest, _ route: Route,
+        _ admission: Admission, _ responder: HTTPResponder
+    ) throws(APIError) {
+        let status = route.success.status
+        do throws(ReplyError) {
+            let params = Wire.encode(JSONValue.object(parameters))
+            let session = try Self.session(
+                of: request, admission, "\(method) \(String(decoding: params, as: UTF8.self))")
+            let user = UserInfo(
+                userID: admission.user, userName: admission.name ?? "", avatarURL: admission.avatarURL ?? "")
+            let caller = Caller(
+                user: user, role: admission.role,
+                request: RequestID(session: session, counter: ShardRequests.requestCounter),
+                replyTo: self.gateway.settings.id, isLateRetry: try Self.isLateRetry(request))
+            let frame = try ClientFrame(id: ShardRequests.requestCounter, method: method, params: params)
+            let parsed = try CallParser(app: admission.app, caller: caller).parse(frame)
+            switch parsed {
+            case .forward(let effect, let live):
+                if let live {
+                    try self.gateway.checkExists(LiveKey(admission.app, live))
+                    throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
+                }
+                var record = TopicRecord(effect)
+                if let trace = request.headers[TraceContext.headerName].flatMap({ TraceContext($0) }) {
+                    record.headers.append((TraceContext.headerName, trace.bytes))
+                }
+                self.gateway.begin(
+                    RequestCall(session: session, method: method, record: record) { [self] outcome in
+                        responder.complete(Self.response(to: self.completed(outcome, effect), status))
+                    })
+            case .join, .leave, .login, .rename:
+                throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
+            case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
+                let result = try self.gateway.answer(parsed, app: admission.app)
+                responder.complete(Self.response(to: .success(result: result), status))
+            }
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    /// Corrects the viewer total in statistics of a running live: presence counts the viewers, and the fan-out gets its
+    /// count only when the live ends.
+    private func completed(_ outcome: Outcome, _ effect: Effect) -> Outcome {
+        guard case .barrage(let input) = effect, case .success(.statistics(var statistics)) = outcome,
+            let count = self.gateway.tables.read({ $0.count(input.key) })
+        else { return outcome }
+        statistics.totalViewers = max(statistics.totalViewers, Int64(count.totalViewers))
+        return .success(result: .statistics(statistics: statistics))
+    }
+
+    /// Returns the request's session.
+    ///
+    /// The same key and call give the same session, so a resent request is not applied twice (I15, idempotent calls).
+    private static func session(
+        of request: HTTPRequest, _ admission: Admission, _ call: String
+    ) throws(ReplyError) -> SessionID {
+        let key = request.headers["idempotency-key"]
+        let isGood = key.map { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        guard isGood ?? true else {
+            throw ReplyError(.badParameter, "Idempotency-Key is 1 to 128 printable ASCII characters without blanks")
+        }
+        var random = SystemRandomNumberGenerator()
+        return SessionName.ofRequest(
+            admission.key, role: admission.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)",
+            call: call)
+    }
+
+    /// Returns whether the request was first sent longer ago than an idempotency window lasts, as its header says.
+    private static func isLateRetry(_ request: HTTPRequest) throws(ReplyError) -> Bool {
+        guard let text = request.headers["idempotency-age"] else { return false }
+        guard let age = Int64(text), age >= 0 else {
+            throw ReplyError(.badParameter, "Idempotency-Age is the milliseconds since the request was first sent")
+        }
+        return Milliseconds(age) >= IdempotencyLimits.lifetime
+    }
+
+    private static func response(to outcome: Outcome, _ status: Int) -> HTTPResponse {
+        switch outcome {
+        case .success: HTTPResponse(status: status, body: outcome.json)
+        case .failure(let error): APIError(error).response
+        }
+    }
+}

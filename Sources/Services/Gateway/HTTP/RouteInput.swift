@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPServer
+internal import PlazaModel
+internal import PlazaWire
+
+/// Converts a request's path, query and body to the parameters of a call.
+///
+/// A query item or property that the route does not define is rejected.
+enum RouteInput {
+    /// Returns the call's parameters.
+    ///
+    /// - Throws: 400 with the name of the invalid parameter, or 415 if the body is not JSON by its content type.
+    static func parameters(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
+        var parameters = try Self.body(of: request, route)
+        for part in route.parts {
+            let text = request.parameters[part.name] ?? ""
+            guard case .integer = part.schema else {
+                // Ids are checked by the call's parser, whose errors tell the allowed characters.
+                parameters[part.field] = .text(text)
+                continue
+            }
+            guard let number = Int64(text) else {
+                throw APIError(.badParameter, "\(part.name) is not a whole number in range")
+            }
+            parameters[part.field] = .integer(number)
+        }
+        for (field, value) in try Self.query(of: request, route) { parameters[field] = value }
+        return route.shape?(parameters) ?? parameters
+    }
+
+    private static func body(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
+        let isBlank = request.body.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+        guard let schema = route.body else {
+            guard isBlank else { throw APIError(.badFrame, "this operation takes no body") }
+            return [:]
+        }
+        if isBlank {
+            if route.isBodyNeeded { throw APIError(.badFrame, "a JSON body is missing") }
+            return [:]
+        }
+        if let type = request.headers["content-type"] {
+            let name = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+            guard name == "application/json" else {
+                throw APIError(.badFrame, "the body must be application/json", status: 415)
+            }
+        }
+        let value: JSONValue
+        do throws(WireError) {
+            value = try Wire.decode(JSONValue.self, from: request.body)
+        } catch {
+            throw APIError(.badFrame, "the body is not JSON")
+        }
+        if let validationError = schema.validationError(in: value) { throw APIError(.badParameter, validationError) }
+        return value.members
+    }
+
+    private static func query(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
+        var values: [String: JSONValue] = [:]
+        for item in request.query {
+            guard let known = route.query.first(where: { $0.name == item.name }) else {
+                throw APIError(.badParameter, "\(item.name.prefix(64)) is not known here")
+            }
+            if known.isList {
+                var elements: [JSONValue] = []
+                if case .array(let before)? = values[known.field] { elements = before }
+                values[known.field] = .array(elements + [.text(item.value)])
+                continue
+            }
+            guard values[known.field] == nil else {
+                throw APIError(.badParameter, "\(known.name) is named twice")
+            }
+            guard case .integer = known.schema else {
+                values[known.field] = .text(item.value)
+                continue
+            }
+            guard let number = Int64(item.value) else {
+                throw APIError(.badParameter, "\(known.name) is not a whole number in range")
+            }
+            values[known.field] = .integer(number)
+        }
+        for known in route.query {
+            guard let value = values[known.field] else {
+                if known.isNeeded { throw APIError(.badParameter, "\(known.name) is missing") }
+                continue
+            }
+            let validationError =
+                known.schema.validationError(in: value, at: known.name)
+                ?? known.schema.limitError(in: value, at: known.name)
+            if let validationError { throw APIError(.badParameter, validationError) }
+        }
+        return values
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPServer
+internal import PlazaModel
+internal import PlazaWire
+
+/// The routes for an app's word filter and gift catalogue.
+extension RouteTable {
+    private static let word = Schema.plain(1...AppLimits.wordBytes)
+    private static let words = Schema.object([
+        .needed("words", .list(of: Self.word, 0...AppLimits.words), "Each of 1 to 100 bytes; 64 KB in all.")
+    ])
+    private static let translations = Schema.Field.optional(
+        "translations",
+        .map(
+            of: .object([
+                .needed("name", .plain(0...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
+            ]), 0...AppLimits.languages, names: Route.word(AppLimits.languageBytes)),
+        "Name and description by language.")
+    private static let common: [Schema.Field] = [
+        .needed("name", .plain(1...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
+        .optional("extensionInfo", .plain(0...AppLimits.extensionInfoBytes)), Self.translations,
+    ]
+    private static let giftFields: [Schema.Field] =
+        Self.common + [
+            .optional("iconURL", .plain(0...AppLimits.urlBytes)),
+            .optional("resourceURL", .plain(0...AppLimits.urlBytes)),
+            .optional("level", .integer(0...Int64(AppLimits.level.upperBound))),
+            .optional("coins", .integer(AppLimits.coins), "What one costs."),
+        ]
+    private static let id = Route.word(32)
+    private static let categories = Schema.list(
+        of: .object(
+            Self.common + [
+                .needed("categoryID", Self.id),
+                .optional(
+                    "gifts",
+                    .list(of: .object(Self.giftFields + [.needed("giftID", Self.id)]), 0...AppLimits.gifts)),
+            ]), 0...AppLimits.categories)
+
+    static let settings: [Route] = [
+        Route(
+            method: .get, path: "/v1/app", id: "getApp", tag: "app", summary: "Gives the app's words and gifts.",
+            call: "app.get",
+            success: .result(
+                "app", [.needed("settings", .named("AppSettings")), .needed("revision", .count)])),
+        Route(
+            method: .put, path: "/v1/app/words", id: "setWords", tag: "app",
+            summary: "Replaces the words of the filter.", call: "app.setWords", body: Self.words,
+            success: .done),
+        Route(
+            method: .post, path: "/v1/app/words", id: "addWords", tag: "app", summary: "Adds words to the filter.",
+            call: "app.addWords", body: Self.words, success: .done),
+        Route(
+            method: .delete, path: "/v1/app/words", id: "removeWords", tag: "app",
+            summary: "Removes words from the filter; those that are not there are no error.", call: "app.removeWords",
+            query: [
+                .init(
+                    name: "word", field: "words", schema: .list(of: Self.word, 1...50), isNeeded: true,
+                    summary: "A word to remove.")
+            ], success: .done),
+        Route(
+            method: .get, path: "/v1/app/gifts", id: "listGifts", tag: "app", summary: "Gives the gift catalogue.",
+            call: "gift.list", access: .anyone,
+            query: [
+                .init(
+                    name: "language", field: "language", schema: .string,
+                    summary: "The language of names and descriptions, where there is one.")
+            ],
+            success: .result(
+                "gifts", [.needed("categories", .list(of: .named("GiftCategory"), 0...AppLimits.categories))])),
+        Route(
+            method: .put, path: "/v1/app/gifts", id: "setGifts", tag: "app",
+            summary: "Replaces the whole gift catalogue.", call: "app.setGifts",
+            body: .object([.needed("categories", Self.categories)]), success: .done),
+        Route(
+            method: .put, path: "/v1/app/gifts/{gift}", id: "putGift", tag: "app",
+            summary: "Adds or changes a gift, or moves it to another category.", call: "app.putGift",
+            parts: [.init(name: "gift", field: "giftID", schema: Self.id, summary: "The gift's id.")],
+            body: .object([.needed("category", Self.id, "The category that it is in.")] + Self.giftFields),
+            success: .done
+        ) { Self.wrapped($0, as: "gift", keeping: "category") },
+        Route(
+            method: .delete, path: "/v1/app/gifts/{gift}", id: "removeGift", tag: "app",
+            summary: "Removes a gift.", call: "app.removeGift",
+            parts: [.init(name: "gift", field: "gift", schema: Self.id, summary: "The gift's id.")],
+            success: .done),
+        Route(
+            method: .put, path: "/v1/app/gift-categories/{category}", id: "putGiftCategory", tag: "app",
+            summary: "Adds or changes a category; its gifts stay as they are.", call: "app.putCategory",
+            parts: [.init(name: "category", field: "categoryID", schema: Self.id, summary: "The category's id.")],
+            body: .object(Self.common), success: .done
+        ) { Self.wrapped($0, as: "category", keeping: nil) },
+        Route(
+            method: .delete, path: "/v1/app/gift-categories/{category}", id: "removeGiftCategory", tag: "app",
+            summary: "Removes a category with its gifts.", call: "app.removeCategory",
+            parts: [.init(name: "category", field: "category", schema: Self.id, summary: "The category's id.")],
+            success: .done),
+    ]
+
+    /// Moves all parameters except `kept` into an object named `name`.
+    private static func wrapped(
+        _ parameters: [String: JSONValue], as name: String, keeping kept: String?
+    ) -> [String: JSONValue] {
+        var inner = parameters
+        var outer: [String: JSONValue] = [:]
+        if let kept, let value = inner.removeValue(forKey: kept) { outer[kept] = value }
+        outer[name] = .object(inner)
+        return outer
+    }
+}

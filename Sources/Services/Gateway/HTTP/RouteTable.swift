@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPServer
+internal import PlazaModel
+internal import PlazaWire
+
+/// Every operation of the HTTP API (HTTP-API.md, section 3).
+enum RouteTable {
+    /// All routes, in their order in the OpenAPI description.
+    static let all: [Route] =
+        Self.lives + Self.people + Self.sanctions + Self.messages + Self.stages + Self.battles + Self.settings
+        + Self.calls
+
+    /// The fields of a live that a create or update request may set (R13.12).
+    private static let changes: [Schema.Field] = [
+        .optional("liveName", .plain(0...Limits.liveNameBytes), "At most 100 bytes; the live's id when empty."),
+        .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
+        .optional("isMessageDisable", .boolean, "Mutes all but owner and admins."),
+        .optional("isPublicVisible", .boolean, "False: in no list, still joinable by its id."),
+        .optional("keepOwnerOnSeat", .boolean), .optional("maxSeatCount", .integer(0...Int64(Limits.seatCount))),
+        .optional("seatMode", .choice(["free", "apply"])), .optional("seatTemplate", .integer(1...999)),
+        .optional("coverURL", .plain(0...Limits.urlBytes)), .optional("backgroundURL", .plain(0...Limits.urlBytes)),
+        .optional("categoryList", .list(of: .int, 0...Limits.categories)), .optional("activityStatus", .int),
+        .optional("isGiftEnabled", .boolean),
+        .optional("maxMemberCount", .count, "Viewers that the live takes; 0: as many as the app allows."),
+    ]
+
+    private static let live = ResponseSchemas.result(
+        "live", [.needed("info", .named("LiveInfo")), .needed("epoch", .count)])
+
+    static let lives: [Route] = [
+        Route(
+            method: .get, path: "/v1/lives", id: "listLives", tag: "lives",
+            summary: "Lists the visible lives, most viewers first unless told otherwise.", call: "live.list",
+            access: .anyone,
+            query: [
+                .init(
+                    name: "cursor", field: "cursor", schema: .string,
+                    summary: "What the page before gave; none begins a walk."),
+                .init(
+                    name: "count", field: "count", schema: .integer(1...Int64(Limits.listPage)),
+                    summary: "Entries of a page; 20 when not named."),
+                .init(
+                    name: "category", field: "category", schema: .int, summary: "Only lives with this category."),
+                .init(
+                    name: "order", field: "order", schema: .choice(["descending", "ascending"]),
+                    summary: "By entries so far; descending when not named. A walk keeps the order that it began with."
+                ),
+            ],
+            success: .result(
+                "lives",
+                [
+                    .needed("items", .list(of: .named("LiveListEntry"), 0...Limits.listPage)),
+                    .needed("cursor", .string, "For the next page; empty: this is the last."),
+                ])),
+        Route(
+            method: .post, path: "/v1/lives", id: "createLive", tag: "lives",
+            summary: "Creates a live for a user, who need not be there.", call: "live.create",
+            body: .object(
+                [
+                    .needed("live", Route.liveID), .needed("owner", Route.userID),
+                    .optional("ownerName", .plain(0...Limits.userNameBytes)),
+                    .optional("ownerAvatarURL", .plain(0...Limits.urlBytes)),
+                ] + Self.changes), success: .init(status: 201, result: Self.live)),
+        Route(
+            method: .get, path: "/v1/lives/{live}", id: "getLive", tag: "lives",
+            summary: "Gives a live's info, count and stage.", call: "live.get", access: .anyone, parts: [.live],
+            success: .result("room", [.needed("details", .named("LiveDetails"))])),
+        Route(
+            method: .patch, path: "/v1/lives/{live}", id: "updateLive", tag: "lives",
+            summary: "Changes the fields that are named.", call: "live.update", parts: [.live],
+            body: .object(Self.changes), success: .init(result: Self.live)),
+        Route(
+            method: .delete, path: "/v1/lives/{live}", id: "endLive", tag: "lives",
+            summary: "Ends a live for good.", call: "live.end", parts: [.live],
+            success: .result("statistics", [.needed("statistics", .named("LiveStatistics"))])
+        ),
+        Route(
+            method: .get, path: "/v1/lives/{live}/statistics", id: "getStatistics", tag: "lives",
+            summary: "Gives a live's figures so far, or at its end.", call: "live.summary", access: .anyone,
+            parts: [.live],
+            success: .result("statistics", [.needed("statistics", .named("LiveStatistics"))])
+        ),
+        Route(
+            method: .get, path: "/v1/lives/{live}/metadata", id: "getMetadata", tag: "metadata",
+            summary: "Gives a live's metadata.", call: "metadata.get", access: .anyone, parts: [.live],
+            query: [Self.keys("The keys to give; all when none is named.")],
+            success: .result("metadata", [.needed("values", .map(of: .string, 0...Int.max))])),
+        Route(
+            method: .patch, path: "/v1/lives/{live}/metadata", id: "setMetadata", tag: "metadata",
+            summary: "Sets the keys that are named.", call: "metadata.set", parts: [.live],
+            body: .object([
+                .needed(
+                    "metadata",
+                    .map(
+                        of: .text(0...Limits.metadataValueBytes), 1...Limits.metadataKeys,
+                        names: .plain(1...Limits.metadataKeyBytes)),
+                    "At most 10 keys of 50 bytes, values of 2 KB, 16 KB in all.")
+            ]), success: .done),
+        Route(
+            method: .delete, path: "/v1/lives/{live}/metadata", id: "deleteMetadata", tag: "metadata",
+            summary: "Removes the keys that are named.", call: "metadata.delete", parts: [.live],
+            query: [Self.keys("The keys to remove.", isNeeded: true)], success: .done),
+    ]
+
+    private static func keys(_ summary: String, isNeeded: Bool = false) -> Route.QueryItem {
+        .init(
+            name: "key", field: "keys",
+            schema: .list(of: .string, (isNeeded ? 1 : 0)...Int.max), isNeeded: isNeeded, summary: summary)
+    }
+
+    /// The route that makes any call by its name, for calls without a route of their own.
+    private static let calls: [Route] = [
+        Route(
+            method: .post, path: "/v1/call/{method}", id: "call", tag: "calls",
+            summary: "Makes a call by its name (PROTOCOL.md, section 5) with the body as its parameters.", call: nil,
+            access: .anyone,
+            parts: [
+                .init(
+                    name: "method", field: "method", schema: .choice(Self.callable),
+                    summary: "The call's name; what needs a connection is not among them.")
+            ], body: .anything, isBodyNeeded: false, success: .init(result: .anything))
+    ]
+
+    /// The calls that do not require a WebSocket connection.
+    static let callable: [String] = CallParser.methods.subtracting(["live.join", "live.leave", "self.update"]).sorted()
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaWire
+
+/// The schema of a JSON value, used to check request bodies and to generate the OpenAPI description.
+///
+/// Only the structure of a body is checked here: types, property names and choices. Length and range limits are
+/// described here, but checked by the machine that executes the call, so that exceeding a limit has the same error code
+/// over HTTP and WebSocket. Lengths are in characters here, but in bytes there.
+indirect enum Schema: Hashable, Sendable {
+    case boolean
+    /// `but` is a number in the range that is not allowed.
+    case integer(ClosedRange<Int64>, but: Int64? = nil)
+    /// A text with a length in characters. The pattern is only described, not checked.
+    case text(ClosedRange<Int>, pattern: String? = nil)
+    case choice([String])
+    case list(of: Schema, ClosedRange<Int>)
+    /// An object with property names of the client's choice and a limited number of properties. The schema of the names
+    /// is only described, not checked.
+    case map(of: Schema, ClosedRange<Int>, names: Schema? = nil)
+    case object([Field])
+    /// One of several objects.
+    case either([Schema])
+    /// Any object.
+    case anything
+    /// A reference to a named schema; used in responses.
+    case named(String)
+
+    /// A property of an object.
+    struct Field: Hashable, Sendable {
+        var name: String
+        var schema: Schema
+        var isNeeded: Bool
+        /// A one-sentence description; may be empty.
+        var summary: String
+    }
+
+    /// Any whole number.
+    static let int = Schema.integer(Int64.min...Int64.max)
+    /// A whole number that is not negative.
+    static let count = Schema.integer(0...Int64.max)
+    /// Any text.
+    static let string = Schema.text(0...Int.max)
+    /// A text without control characters.
+    static func plain(_ length: ClosedRange<Int>) -> Schema { .text(length, pattern: #"^[^\u0000-\u001F\u007F]*$"#) }
+}
+
+extension Schema.Field {
+    /// Returns a required property.
+    static func needed(_ name: String, _ schema: Schema, _ summary: String = "") -> Self {
+        Self(name: name, schema: schema, isNeeded: true, summary: summary)
+    }
+    /// Returns an optional property.
+    static func optional(_ name: String, _ schema: Schema, _ summary: String = "") -> Self {
+        Self(name: name, schema: schema, isNeeded: false, summary: summary)
+    }
+}
+
+extension Schema {
+    /// Checks the structure of `value`, but no limits.
+    ///
+    /// - Parameters:
+    ///   - value: The value to check.
+    ///   - path: The path of the value in the body, used in the message.
+    /// - Returns: An error message; nil if the value conforms to the schema.
+    func validationError(in value: JSONValue, at path: String = "") -> String? {
+        let place = path.isEmpty ? "the body" : path
+        switch (self, value) {
+        case (.boolean, .bool), (.text, .text), (.integer, .integer), (.anything, .object): return nil
+        case (.boolean, _): return "\(place) is not true or false"
+        case (.anything, _): return "\(place) is not an object"
+        case (.integer, _): return "\(place) is not a whole number in range"
+        case (.text, _): return "\(place) is not a string"
+        case (.choice(let choices), .text(let text)):
+            return choices.contains(text) ? nil : "\(place) is not one of \(choices.joined(separator: ", "))"
+        case (.choice, _): return "\(place) is not a string"
+        case (.list(let form, _), .array(let elements)):
+            return elements.indices.lazy.compactMap { form.validationError(in: elements[$0], at: "\(place).\($0)") }
+                .first
+        case (.list, _): return "\(place) is not a list"
+        case (.map(let form, _, _), .object(let members)):
+            return members.sorted { $0.key < $1.key }.lazy.compactMap {
+                form.validationError(in: $0.value, at: "\(place).\($0.key)")
+            }.first
+        case (.map, _), (.object, .null), (.object, .bool), (.object, .integer), (.object, .number), (.object, .text),
+            (.object, .array):
+            return "\(place) is not an object"
+        case (.object(let fields), .object(let members)): return Self.validationError(in: members, of: fields, at: path)
+        case (.either(let forms), _):
+            let validationErrors = forms.map { $0.validationError(in: value, at: path) }
+            if validationErrors.contains(nil) { return nil }
+            return
+                "\(place) is of none of the possible forms: \(validationErrors.compactMap { $0 }.joined(separator: "; "))"
+        case (.named, _): return "\(place) is not taken here"
+        }
+    }
+
+    /// Returns an error message if a query item exceeds a limit.
+    ///
+    /// Limits of bodies are checked by the call's machine instead.
+    func limitError(in value: JSONValue, at place: String) -> String? {
+        switch (self, value) {
+        case (.integer(let range, _), .integer(let number)):
+            guard !range.contains(number) else { return nil }
+            return "\(place) is \(number); \(range.lowerBound) to \(range.upperBound) are possible"
+        case (.text(let range, _), .text(let text)):
+            let length = text.unicodeScalars.count
+            guard !range.contains(length) else { return nil }
+            return "\(place) has \(length) characters; \(range.lowerBound) to \(range.upperBound) are possible"
+        case (.list(let form, let range), .array(let elements)):
+            guard range.contains(elements.count) else {
+                return "\(place) has \(elements.count) entries; \(range.lowerBound) to \(range.upperBound) are possible"
+            }
+            return elements.indices.lazy.compactMap { form.limitError(in: elements[$0], at: "\(place).\($0)") }.first
+        default: return nil
+        }
+    }
+
+    private static func validationError(in members: [String: JSONValue], of fields: [Field], at path: String) -> String?
+    {
+        let prefix = path.isEmpty ? "" : "\(path)."
+        for field in fields {
+            guard let value = members[field.name] else {
+                if field.isNeeded { return "\(prefix)\(field.name) is missing" }
+                continue
+            }
+            if let validationError = field.schema.validationError(in: value, at: prefix + field.name) {
+                return validationError
+            }
+        }
+        let known = Set(fields.map(\.name))
+        guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return nil }
+        return "\(prefix)\(unknown.prefix(64)) is not known here"
+    }
+
+    /// Returns the schema in JSON Schema 2020-12.
+    ///
+    /// - Parameter isOpen: Whether objects may have further properties; true in responses, to which later versions may
+    ///   add some.
+    /// - Returns: A schema object.
+    func json(isOpen: Bool) -> JSONValue {
+        switch self {
+        case .boolean: return ["type": "boolean"]
+        case .integer(let range, let but):
+            var members: [String: JSONValue] = ["type": "integer", "format": "int64"]
+            if let but { members["not"] = ["const": .integer(but)] }
+            if range.lowerBound > Int64.min { members["minimum"] = .integer(range.lowerBound) }
+            if range.upperBound < Int64.max { members["maximum"] = .integer(range.upperBound) }
+            return .object(members)
+        case .text(let range, let pattern):
+            var members: [String: JSONValue] = ["type": "string"]
+            if range.lowerBound > 0 { members["minLength"] = .integer(Int64(range.lowerBound)) }
+            if range.upperBound < Int.max { members["maxLength"] = .integer(Int64(range.upperBound)) }
+            if let pattern { members["pattern"] = .text(pattern) }
+            return .object(members)
+        case .choice(let choices): return ["type": "string", "enum": .array(choices.map { .text($0) })]
+        case .list(let form, let range):
+            var members: [String: JSONValue] = ["type": "array", "items": form.json(isOpen: isOpen)]
+            if range.lowerBound > 0 { members["minItems"] = .integer(Int64(range.lowerBound)) }
+            if range.upperBound < Int.max { members["maxItems"] = .integer(Int64(range.upperBound)) }
+            return .object(members)
+        case .map(let form, let range, let names):
+            var members: [String: JSONValue] = [
+                "type": "object", "additionalProperties": form.json(isOpen: isOpen),
+            ]
+            if let names { members["propertyNames"] = names.json(isOpen: isOpen) }
+            if range.lowerBound > 0 { members["minProperties"] = .integer(Int64(range.lowerBound)) }
+            if range.upperBound < Int.max { members["maxProperties"] = .integer(Int64(range.upperBound)) }
+            return .object(members)
+        case .object(let fields):
+            var properties: [String: JSONValue] = [:]
+            for field in fields {
+                var schema = field.schema.json(isOpen: isOpen).members
+                // Older tools ignore all siblings of a reference, so a reference gets no description.
+                if !field.summary.isEmpty, schema["$ref"] == nil { schema["description"] = .text(field.summary) }
+                properties[field.name] = .object(schema)
+            }
+            var members: [String: JSONValue] = ["type": "object", "properties": .object(properties)]
+            let needed = fields.filter(\.isNeeded).map { JSONValue.text($0.name) }
+            if !needed.isEmpty { members["required"] = .array(needed) }
+            if !isOpen { members["additionalProperties"] = false }
+            return .object(members)
+        case .either(let forms): return ["oneOf": .array(forms.map { $0.json(isOpen: isOpen) })]
+        case .anything: return ["type": "object"]
+        case .named(let name): return ["$ref": .text("#/components/schemas/\(name)")]
+        }
+    }
+}

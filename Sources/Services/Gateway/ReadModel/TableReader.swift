@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import ServiceShell
+internal import Synchronization
+
+/// Fills the tables from the public topics, on a dedicated thread.
+///
+/// `rooms`, `stages`, `audience.counts` and `apps` are read from the beginning, notices from 60 s before now, and this
+/// gateway's replies from the end of their partition.
+final class TableReader: Sendable {
+    private let gateway: Gateway
+    private let log: Log
+    private let follower: CompactedTopicFollower
+    private let recent: RecentOffset
+    /// When the ranking must next be refreshed, in milliseconds of the monotonic clock.
+    private let refreshAt = Atomic<Int64>(0)
+
+    private static let maxPollTimeout: Int64 = 500
+    /// The age of the oldest notices that are read at the start.
+    private static let noticeSpan = Milliseconds.seconds(60)
+
+    init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
+        self.gateway = gateway
+        self.log = gateway.log
+        self.follower = CompactedTopicFollower(
+            [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
+            fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
+        self.recent = RecentOffset(span: Self.noticeSpan, mode: mode)
+    }
+
+    /// When the thread last began a turn of its loop, in monotonic time.
+    var lastTurnAt: MonotonicTime { self.follower.lastTurnAt }
+
+    /// Makes `run` return.
+    ///
+    /// May be called from any thread.
+    func stop() { self.follower.stop() }
+
+    /// Reads until `stop` is called.
+    func run() {
+        self.scheduleRefresh()
+        self.follower.run(self)
+    }
+
+    private func scheduleRefresh() {
+        self.refreshAt.store((MonotonicClock.now + Ranking.interval).milliseconds, ordering: .relaxed)
+    }
+}
+
+// MARK: - Callbacks of the follower
+
+extension TableReader: CompactedTopicSubscriber {
+    /// Returns the start offsets of all partitions of the notices, and of the partition with this gateway's replies.
+    func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64] {
+        for topic in [PlazaTopic.userNotices, .replies] {
+            _ = try consumer.topicMetadata(topic.rawValue, timeout: .seconds(10))
+        }
+        var offsets: [TopicPartition: Int64] = [:]
+        let partitions = Int32(self.gateway.settings.partitions)
+        for number in 0..<partitions {
+            let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
+            let recent = try self.recent.find(consumer, partition)
+            // A failure may last longer than the span, so reading continues at the next unread offset if that is
+            // earlier.
+            let lastRead = self.gateway.tables.notices(endOf: Int(number))
+            offsets[partition] = recent >= 0 && lastRead >= 0 ? min(recent, lastRead + 1) : recent
+        }
+        let own = PlazaTopic.partition(of: self.gateway.settings.id.text, among: Int(partitions))
+        offsets[TopicPartition(PlazaTopic.replies.rawValue, Int32(own))] = LogicalOffset.end
+        return offsets
+    }
+
+    func isLoadAwaited(ofTopic topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
+
+    func turnStarted() -> Duration {
+        let now = MonotonicClock.now
+        let refreshAt = MonotonicTime(milliseconds: self.refreshAt.load(ordering: .relaxed))
+        let deadline = min(self.gateway.releaseReplies() ?? refreshAt, refreshAt)
+        return .milliseconds(max(1, min(Self.maxPollTimeout, (deadline - now).count)))
+    }
+
+    func topicsLoaded() {
+        self.gateway.tablesFilled()
+        self.log.info("the tables are filled", [.count: .int(self.gateway.tables.sizes.lives)])
+    }
+
+    func turnFinished() {
+        guard MonotonicClock.milliseconds >= self.refreshAt.load(ordering: .relaxed) else { return }
+        self.scheduleRefresh()
+        self.gateway.refresh()
+    }
+
+    func readFailed(_ error: KafkaError) {
+        ConsumerLoop.logFailure(
+            error, "the tables cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
+        self.gateway.brokerLost()
+    }
+
+    /// Applies one record to the tables; a record that cannot be decoded is logged and skipped.
+    func recordReceived(_ record: IncomingRecord) {
+        guard let topic = PlazaTopic(rawValue: record.topic),
+            let key = record.key.map({ String(decoding: $0, as: UTF8.self) })
+        else { return }
+        do throws(WireError) {
+            switch topic {
+            case .rooms:
+                if let value = record.value {
+                    self.gateway.received(try Wire.decode(LiveRecord.self, from: value))
+                } else if let key = LiveKey(text: key) {
+                    self.gateway.liveGone(key)
+                }
+            case .stages:
+                if let value = record.value {
+                    self.gateway.received(try Wire.decode(StageRecord.self, from: value))
+                } else if let key = LiveKey(text: key) {
+                    self.gateway.stageGone(key)
+                }
+            case .audienceCounts: try self.applyCount(record, key)
+            case .apps:
+                if let value = record.value {
+                    self.gateway.received(try Wire.decode(AppRecord.self, from: value))
+                }
+            case .userNotices:
+                guard let value = record.value, self.recent.includes(record) else { return }
+                let notice = try Wire.decode(Notice.self, from: value)
+                self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)
+            case .replies:
+                // The partition also contains the replies of other gateways.
+                guard key == self.gateway.settings.id.text, let value = record.value else { return }
+                self.gateway.received(try Wire.decode(Reply.self, from: value))
+            default: break
+            }
+        } catch {
+            self.log.warning(
+                "a record cannot be read",
+                [
+                    .topic: .string(record.topic), .partition: .int(Int(record.partition)),
+                    .offset: .int(Int(record.offset)), .detail: .string("\(error)"),
+                ])
+        }
+    }
+
+    private func applyCount(_ record: IncomingRecord, _ key: String) throws(WireError) {
+        if key.hasPrefix(PresenceEpochRecord.keyPrefix) {
+            if let value = record.value {
+                self.gateway.received(try Wire.decode(PresenceEpochRecord.self, from: value))
+            }
+        } else if let value = record.value {
+            self.gateway.received(try Wire.decode(CountRecord.self, from: value))
+        } else if let key = LiveKey(text: key) {
+            self.gateway.countGone(key)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+
+/// The lives, rankings and notices that all threads of a gateway read.
+///
+/// They are filled by the thread that reads the public topics.
+final class Tables: Sendable {
+    private struct State {
+        var model = ReadModel()
+        var awaited = AwaitedReplies()
+        var notices = NoticeRing()
+        var ranking: Ranking
+        /// The compiled word filters of apps whose backends decide about messages, each with the revision that it was
+        /// compiled from.
+        var filters: [AppID: (revision: Int64, words: WordFilter)] = [:]
+    }
+
+    private let state: Locked<State>
+
+    init(gateway: GatewayID) { self.state = Locked(State(ranking: Ranking(gateway: gateway))) }
+
+    /// Runs `body` with the model under the lock; `body` must be short.
+    func read<R: Sendable>(_ body: (borrowing ReadModel) -> R) -> R {
+        self.state.withLock { state in
+            let result = body(state.model)
+            return result
+        }
+    }
+
+    /// Returns the app's word filter.
+    func filter(of app: AppID) -> WordFilter {
+        let (known, revision, words) = self.state.withLock { state in
+            (state.filters[app], state.model.apps.revision(of: app), state.model.apps[app].words)
+        }
+        if let known, known.revision == revision { return known.words }
+        // Compiling the filter takes long, and all threads use the lock, so it is compiled outside the lock.
+        let filter = WordFilter(words)
+        self.state.withLock { $0.filters[app] = (revision, filter) }
+        return filter
+    }
+
+    /// Changes the model, and removes the buffered replies that can be sent afterwards.
+    func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (isNew: Bool, released: [Reply]) {
+        self.state.withLock { state in
+            guard body(&state.model) else { return (false, []) }
+            return (true, state.awaited.release(in: state.model, at: now))
+        }
+    }
+
+    /// Returns whether a reply can be sent now; otherwise buffers it until the model has its revision or it times out.
+    func canSend(_ reply: Reply, at now: MonotonicTime) -> Bool {
+        self.state.withLock { $0.awaited.canSend(reply, in: $0.model, at: now) }
+    }
+
+    /// Removes and returns the buffered replies whose deadline has passed.
+    func overdue(at now: MonotonicTime) -> [Reply] {
+        self.state.withLock { $0.awaited.release(in: $0.model, at: now) }
+    }
+
+    /// The earliest deadline of a buffered reply.
+    var nextDeadline: MonotonicTime? { self.state.withLock { $0.awaited.nextDeadline } }
+
+    /// Adds a new snapshot for lists.
+    ///
+    /// Sorting takes long, so it is done outside the lock.
+    func refreshRanking(at now: MonotonicTime) {
+        let entries = self.state.withLock { $0.model.rankingEntries() }
+        var ranking = self.state.withLock { $0.ranking }
+        ranking.refresh(entries, at: now)
+        let refreshed = ranking
+        self.state.withLock { $0.ranking = refreshed }
+    }
+
+    /// Returns one page of an app's list.
+    func page(
+        app: AppID, cursor: String, count: Int, category: Int?, isAscending: Bool, at now: MonotonicTime
+    ) throws(ReplyError) -> CallResult {
+        let (items, next) = try self.state.withLock {
+            (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
+            let model = state.model
+            return try state.ranking.page(
+                app: app, cursor: cursor, count: count, isAscending: isAscending, at: now
+            ) {
+                model.listEntry($0, category: category)
+            }
+        }
+        return .lives(items: items, cursor: next)
+    }
+
+    /// Returns one page of a live's co-host candidates, in the order of the app's list.
+    ///
+    /// - Throws: `noSuchRoom`, `needsOwner`, `cursorExpired`.
+    func candidates(_ key: LiveKey, cursor: String, for caller: Caller, at now: MonotonicTime) throws(ReplyError)
+        -> CallResult
+    {
+        let (items, next) = try self.state.withLock {
+            (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
+            let model = state.model
+            guard let host = model.running(key) else {
+                throw ReplyError(.noSuchRoom, "there is no such live")
+            }
+            guard caller.role == .server || caller.userID == host.info.liveOwner.userID else {
+                throw ReplyError(.needsOwner, "only the owner of the live may do this")
+            }
+            return try state.ranking.page(app: key.app, cursor: cursor, count: Limits.candidatesPage, at: now) {
+                model.candidate($0, for: host)
+            }
+        }
+        return .lives(items: items, cursor: next)
+    }
+
+    /// Adds a notice.
+    ///
+    /// Returns false if the notice was added before.
+    func add(_ notice: NoticeRing.Entry, at now: MonotonicTime) -> Bool {
+        self.state.withLock { $0.notices.append(notice, at: now) }
+    }
+
+    /// Returns the notices that a client missed before its login, and the id of the partition's last notice.
+    func notices(of user: UserKey, after id: NoticeID?, partition: Int) -> (missed: [NoticeRing.Entry], end: NoticeID) {
+        self.state.withLock { state in
+            (id.map { state.notices.entries(of: user, after: $0) } ?? [], state.notices.end(ofPartition: partition))
+        }
+    }
+
+    /// Returns the offset of the last notice that was read from a partition; -1 if there is none.
+    func notices(endOf partition: Int) -> Int64 {
+        self.state.withLock { $0.notices.end(ofPartition: partition).offset }
+    }
+
+    /// Removes expired notices.
+    func prune(at now: MonotonicTime) { self.state.withLock { $0.notices.prune(at: now) } }
+
+    /// The numbers of lives, of notices and of buffered replies.
+    var sizes: (lives: Int, notices: Int, awaited: Int) {
+        self.state.withLock { ($0.model.liveCount, $0.notices.count, $0.awaited.count) }
+    }
+}

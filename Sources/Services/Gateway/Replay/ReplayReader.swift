@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import ServiceShell
+
+/// Reads feed items that are no longer cached, for all shards, on a dedicated thread.
+///
+/// It reads the items that resuming clients missed, and earlier messages for new viewers. One consumer scans a few
+/// partitions concurrently; one scan serves all requests of its partition.
+final class ReplayReader: ReplaySource {
+    private let gateway: Gateway
+    private let log: Log
+    private let kafka: KafkaSettings
+    private let loop: ConsumerLoop
+    private let queue = Locked(ReplayQueue())
+    private let reservations = ReplayReservation.Sum()
+    private let records: Counter
+    private let mode: KafkaMode
+
+    private static let batch = 2000
+    /// The poll timeout while requests are open.
+    private static let busyTimeout: Duration = .milliseconds(20)
+    private static let idleTimeout: Duration = .milliseconds(500)
+
+    /// A scan, and the filter that drops records of fenced owners.
+    private struct RunningScan {
+        var scan: ReplayScan
+        var filter = BatchFilter()
+    }
+
+    init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode, registry: MetricsRegistry) {
+        self.gateway = gateway
+        self.log = gateway.log
+        var settings = kafka
+        // A scan is short, and records fetched beyond its end are wasted. So little is prefetched.
+        settings.overrides["queued.max.messages.kbytes"] = "4096"
+        settings.overrides["queued.min.messages"] = "5000"
+        self.mode = mode
+        self.kafka = settings
+        self.loop = ConsumerLoop(settings, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
+        self.records = registry.counter(
+            "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
+        registry.observe("gateway_replay_waiting", help: "Questions that wait for the reader of the past.") {
+            [weak self] in Double(self?.queue.withLock { $0.count } ?? 0)
+        }
+        registry.observe("gateway_replay_bytes", help: "Bytes of items that were read again and are not sent yet.") {
+            [reservations] in Double(reservations.count)
+        }
+    }
+
+    /// When the thread last began a turn of its loop.
+    var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
+
+    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: MonotonicTime) -> Bool {
+        let isTaken = self.queue.withLock { $0.add(id, request, partition: partition, until: until) }
+        if isTaken { self.loop.wakeUp() }
+        return isTaken
+    }
+
+    /// Makes `run` return.
+    ///
+    /// May be called from any thread.
+    func stop() { self.loop.stop() }
+
+    /// Reads until `stop` is called.
+    func run() {
+        self.loop.run { (consumer) throws(KafkaError) in
+            var scans: [Int: RunningScan] = [:]
+            do throws(KafkaError) {
+                try self.read(consumer, &scans)
+            } catch {
+                // The next consumer restarts these scans, unless their deadlines have passed.
+                for (partition, running) in scans {
+                    self.queue.withLock { $0.putBack(running.scan.unanswered, partition: partition) }
+                }
+                throw error
+            }
+        } failed: { error in
+            ConsumerLoop.logFailure(
+                error, "the past cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
+        }
+    }
+
+    private func read(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
+        _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
+        let checkpoints = try AppendedFeed.checkpointClient(self.kafka, mode: self.mode)
+        defer { checkpoints?.close() }
+        var records: [IncomingRecord] = []
+        while self.loop.beginTurn() {
+            try self.begin(consumer, checkpoints, &scans)
+            let isIdle = scans.isEmpty && self.queue.withLock { $0.count } == 0
+            records.removeAll(keepingCapacity: true)
+            let outcome = try consumer.poll(
+                max: Self.batch, timeout: isIdle ? Self.idleTimeout : Self.busyTimeout,
+                into: &records)
+            self.records.add(records.count)
+            let now = MonotonicClock.now
+            for record in records { Self.take(record, &scans, at: now) }
+            for (place, end) in outcome.ends {
+                guard let running = scans[Int(place.partition)] else { continue }
+                scans[Int(place.partition)]?.scan.reachedEnd(at: running.filter.completeOffset(upTo: end))
+            }
+            try self.conclude(consumer, &scans, at: now)
+        }
+    }
+
+    /// Starts scans, within the limits of concurrent scans and unsent bytes.
+    private func begin(
+        _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ scans: inout [Int: RunningScan]
+    ) throws(KafkaError) {
+        while scans.count < ReplayLimits.partitions, self.reservations.count < ReplayLimits.bytes {
+            let busy = Set(scans.keys)
+            guard var scan = self.queue.withLock({ $0.next(besides: busy) }) else { return }
+            // The requests left the queue, so they are stored in `scans` at once; otherwise an error would lose them.
+            scans[scan.partition] = RunningScan(scan: scan)
+            let topicPartition = Self.topicPartition(scan.partition)
+            if scan.isSearch {
+                scan.begins(at: try consumer.beginning(of: topicPartition, timeout: .seconds(1)))
+                scans[scan.partition]?.scan = scan
+            }
+            if scan.isOver { continue }
+            do throws(KafkaError) {
+                let (batches, start) = try AppendedFeed.batchFilter(
+                    of: topicPartition.partition, from: scan.bounds.lowerBound, checkpoints: checkpoints)
+                scans[scan.partition]?.filter = batches
+                try consumer.incrementalAssign([topicPartition: start])
+            } catch {
+                // The error affects only this partition; the scans of the others continue.
+                scans[scan.partition] = nil
+                self.queue.withLock { $0.putBack(scan.unanswered, partition: scan.partition) }
+                return self.log.info("the past of a feed cannot be read now", [.detail: .string(error.description)])
+            }
+        }
+    }
+
+    private static func take(_ record: IncomingRecord, _ scans: inout [Int: RunningScan], at now: MonotonicTime) {
+        let partition = Int(record.partition)
+        guard scans[partition]?.scan.isOver == false else { return }
+        var accepted: [IncomingRecord] = []
+        scans[partition]?.filter.accept(record, into: &accepted)
+        for record in accepted {
+            let key = record.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
+            let isNeeded = key.map { scans[partition]?.scan.concerns($0) ?? false } ?? false
+            scans[partition]?.scan.take(isNeeded ? FeedRecord(record, at: now) : nil, at: record.offset)
+        }
+        // A dropped record also advances the scan, once the filter has decided about all earlier records.
+        let settled = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
+        if settled > record.offset { scans[partition]?.scan.take(nil, at: record.offset) }
+    }
+
+    /// Finishes the scans that have ended, and reports the outcomes of their requests.
+    private func conclude(
+        _ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan], at now: MonotonicTime
+    ) throws(KafkaError) {
+        var late = self.queue.withLock { $0.expired(at: now) }
+        for partition in scans.keys.sorted() {
+            late += scans[partition]?.scan.expire(at: now) ?? []
+            guard let scan = scans[partition]?.scan, scan.isOver else { continue }
+            scans[partition] = nil
+            let result = scan.finish()
+            for group in result.groups {
+                self.gateway.replayReceived(
+                    group.outcomes, ReplayReservation(bytes: group.bytes, of: self.reservations))
+            }
+            self.queue.withLock { $0.putBack(result.unfinished, partition: partition) }
+            if !scan.bounds.isEmpty { try consumer.incrementalUnassign([Self.topicPartition(partition)]) }
+        }
+        if !late.isEmpty { self.gateway.replayReceived(late, nil) }
+    }
+
+    private static func topicPartition(_ number: Int) -> TopicPartition {
+        TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(number))
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+internal import WebSocket
+
+/// One client connection of a shard.
+///
+/// It is accessed only on the loop's thread, and kept small because there are many.
+final class Client {
+    let socket: WebSocketConnection
+    var core: SessionCore<SentRecord>
+    var app: AppID
+    var user: UserInfo
+    var role = CallerRole.user
+    /// The session's cluster-wide name.
+    var session: SessionID
+    /// The session name that the client knows: the one that it sent at login, or the one that the gateway assigned.
+    var givenSession: SessionID
+    /// Distinguishes the connections of one session.
+    var generation: UInt32 = 0
+    /// Whether the shard has removed the client; its socket may not be closed yet.
+    var isDetached = false
+    /// Whether the client is in the list of `ShardCalls` whose open calls are swept.
+    var isInCallSweep = false
+    /// The sign-in state, which decides whether a later sign-in closes this connection.
+    var signIn = DeviceSignIn(connection: 0, isOnly: false)
+    /// Whether the token sets the user's name or avatar; the user can then not change it.
+    var hasFixedName = false
+    var hasFixedAvatar = false
+    /// The calls that are not yet forwarded because a decision of the app's backend is pending, in the order in which
+    /// they were received.
+    var pendingCalls: [PendingCall] = []
+    /// The backlog; set while the client's feed is held back.
+    var backlog: Backlog?
+    /// The live whose feed the client gets, and the client's index among the live's viewers.
+    var live: ShardLive?
+    var indexInLive = 0
+    /// The number up to which items are not sent to the client: it has them already, or they precede its join.
+    var lastItem: Int64 = 0
+    /// The next connection of the same user on this shard.
+    var nextOfUser: Client?
+    /// The offset of the last notice that was sent to the client.
+    var lastNotice: Int64 = -1
+    /// Whether the admission counts the connection as one of its user's.
+    var isCounted = false
+    var badFrames: UInt8 = 0
+    /// How old the calls are that the client sends again.
+    var retryAges = RetryAges()
+
+    /// The state of a reader whose feed is held back, because it is too slow or a replay must be sent first.
+    struct Backlog {
+        /// When the reader last made progress.
+        var since: MonotonicTime
+        /// The number of items that the ledger counts as owed to the reader.
+        var owed: Int
+        /// The replay that must be sent before the items in the cache.
+        var replay = ReplayState.finished
+    }
+
+    /// The progress of a reader's replay.
+    enum ReplayState {
+        /// Nothing is left to replay: the cache has all items that the reader lacks.
+        case finished
+        /// The replay is pending; the number is its key in `ShardReplay`.
+        case pending(UInt64)
+        /// These items must still be sent; the reservation counts their bytes.
+        case items(ArraySlice<EncodedFeedItem>, ReplayReservation?)
+    }
+
+    init(_ socket: WebSocketConnection, at now: MonotonicTime) {
+        self.socket = socket
+        self.core = SessionCore(at: now)
+        self.app = AppID("")
+        self.user = UserInfo(userID: UserID(""))
+        self.session = SessionID("")
+        self.givenSession = SessionID("")
+    }
+
+    /// The client's user within its app.
+    var userKey: UserKey { UserKey(self.app, self.user.userID) }
+    /// When the client was last heard from, in the loop's time.
+    var lastReceived: MonotonicTime { MonotonicTime(milliseconds: Int64(self.socket.lastReceivedMilliseconds)) }
+    /// The key of a live of the client's app.
+    func key(_ live: LiveID) -> LiveKey { LiveKey(self.app, live) }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import EventLoop
+internal import GatewayCore
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// One event loop of a gateway with its connections: owns the components that handle calls, delivery and so on, and
+/// routes events to them.
+///
+/// It is created on the loop's thread, and only that thread accesses it and its components. Other threads post messages
+/// to its mailbox. Nothing in it may block.
+final class Shard {
+    let gateway: Gateway
+    let number: Int
+    let loop: EventLoop
+    let group: WebSocketGroup
+    private(set) lazy var sessions = ShardSessions(self)
+    private(set) lazy var login = ShardLogin(self)
+    private(set) lazy var calls = ShardCalls(self)
+    private(set) lazy var webhooks = ShardWebhooks(self)
+    private(set) lazy var requests = ShardRequests(self)
+    private(set) lazy var lives = ShardLives(self)
+    private(set) lazy var joins = ShardJoins(self)
+    private(set) lazy var endings = ShardEndings(self)
+    private(set) lazy var delivery = ShardDelivery(self)
+    private(set) lazy var replay = ShardReplay(self)
+    private(set) lazy var heartbeats = ShardHeartbeats(self)
+    private(set) lazy var drain = ShardDrain(self)
+    private var server: WebSocketServer?
+    private var timers: [LoopTimer] = []
+    private var sweepPosition = 0
+
+    static let sweepMilliseconds: UInt64 = 100
+
+    init(_ gateway: Gateway, number: Int, loop: EventLoop, port: UInt16) throws(LoopError) {
+        self.gateway = gateway
+        self.number = number
+        self.loop = loop
+        let settings = gateway.settings
+        self.group = WebSocketGroup(loop: loop, configuration: Self.configuration(settings))
+        self.server = try WebSocketServer(
+            group: self.group, host: settings.host, port: port, sharesPort: settings.shards > 1, delegate: self)
+        self.server?.admission = gateway.admission
+        self.server?.requestFilter = { request in
+            // A client may offer no subprotocol; if it offers any, ours must be among them.
+            let offer = request.header("sec-websocket-protocol")
+            return offer == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)
+        }
+        try self.group.startSweeping()
+        try self.delivery.start()
+        try self.every(Self.sweepMilliseconds) { [unowned self] in self.sweep() }
+        let step = UInt64(HeartbeatPlan(lease: settings.lease).step.count)
+        try self.every(step) { [unowned self] in self.heartbeats.sendNextStep() }
+    }
+
+    private static func configuration(_ settings: GatewaySettings) -> WebSocketConfiguration {
+        var configuration = WebSocketConfiguration()
+        configuration.maxMessageBytes = Limits.clientFrameBytes
+        // The bytes beyond the feed's budget are left for replies and notices.
+        configuration.maxPendingBytes = settings.budget.bytes * 2 + (512 << 10)
+        configuration.overflowCode = CloseCode(rawValue: DisconnectCode.slowReader.code)
+        configuration.maxConnections = max(1, settings.maxConnections / settings.shards)
+        var inbound = InboundLimits(frames: settings.admission.frames, bytes: settings.admission.bytes)
+        inbound.framesBeforeAccepted = settings.admission.framesBeforeLogin
+        inbound.bytesBeforeAccepted = settings.admission.bytesBeforeLogin
+        configuration.inbound = inbound
+        configuration.maxUnfinishedBytes = settings.unfinishedBytes / settings.shards
+        configuration.trustedProxies = settings.trustedProxies
+        configuration.speaksProxyProtocol = settings.speaksProxyProtocol
+        configuration.sendBufferBytes = settings.sendBufferBytes
+        configuration.policy = HandshakePolicy(paths: ["/", "/v1"], subprotocols: ["liveplaza.v1"])
+        return configuration
+    }
+
+    /// The port that the shard listens on.
+    var port: UInt16 { self.server?.port ?? 0 }
+
+    /// The loop's current monotonic time.
+    var now: MonotonicTime { MonotonicTime(milliseconds: Int64(self.loop.nowMilliseconds)) }
+
+    /// Repeats `action` on the loop, until the loop ends.
+    private func every(_ milliseconds: UInt64, _ action: @escaping () -> Void) throws(LoopError) {
+        let timer = try LoopTimer(loop: self.loop) { _ in action() }
+        timer.start(after: .milliseconds(milliseconds), repeating: .milliseconds(milliseconds))
+        self.timers.append(timer)
+    }
+
+    /// Handles a batch of messages from the mailbox.
+    func received(_ messages: [ShardMessage]) {
+        for message in messages {
+            switch message {
+            case .feed(let key, let epoch, let items): self.delivery.feedItemsReceived(key, epoch: epoch, items)
+            case .partitionLoaded(let partition): self.joins.partitionLoaded(partition)
+            case .replay(let outcome, let reservation): self.replay.replayReceived(outcome, reservation)
+            case .reply(let reply): self.replyReceived(reply)
+            case .notice(let entry, let frame): self.sessions.noticeReceived(entry, frame)
+            case .count(let key, let count): self.delivery.countReceived(key, count)
+            case .liveRemoved(let key): self.lives.liveRemoved(key)
+            case .assertMembers(let partition): self.heartbeats.beginAsserting(partition)
+            case .sessionReplaced(let session, let generation):
+                self.sessions.sessionReplaced(session, generation: generation)
+            case .notDelivered(let token): self.recordLost(token)
+            case .request(let call): self.requests.begin(call)
+            case .webhookDecided(let session, let generation, let call, let decision):
+                self.webhooks.webhookDecided(session, generation: generation, call: call, decision)
+            case .drain: self.drain.begin()
+            }
+        }
+    }
+
+    private func replyReceived(_ reply: Reply) {
+        if SessionName.isOfRequest(reply.request.session) {
+            self.requests.replyReceived(reply)
+        } else {
+            self.calls.replyReceived(reply)
+        }
+    }
+
+    /// Fails the call whose record was lost.
+    private func recordLost(_ token: UInt64) {
+        self.gateway.metrics.notDelivered.add()
+        if !self.calls.recordLost(token) { self.requests.recordLost(token) }
+    }
+
+    /// Sends a frame to one client.
+    func send(_ frame: ServerFrame, to client: Client) {
+        client.socket.sendText(Wire.encode(frame).span)
+    }
+
+    /// Writes a record to the record sink; its `token` is reported if the record is lost.
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+        try self.gateway.write(record, token: token)
+    }
+
+    /// Closes a connection with the given code, and detaches its client immediately.
+    func disconnect(_ client: Client, _ code: DisconnectCode) {
+        let isSignedOff = code.endsStay && self.lives.signOff(client)
+        self.detach(client, isSilent: isSignedOff || code == .replaced)
+        client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
+    }
+
+    /// Detaches a client: removes it from its live and its session, and schedules its last heartbeat.
+    ///
+    /// - Parameters:
+    ///   - client: The client.
+    ///   - isSilent: Whether no last heartbeat is sent, because presence was informed already or the session continues
+    ///     on another connection.
+    func detach(_ client: Client, isSilent: Bool) {
+        if client.isDetached { return }
+        client.isDetached = true
+        if client.isCounted { self.gateway.admission.logOut(client.userKey) }
+        if let live = client.live {
+            if !isSilent, let ticket = client.core.ticket { live.addDeparted(client, ticket) }
+            self.lives.remove(client, from: live)
+        }
+        self.sessions.remove(client)
+        self.joins.cancel(client)
+    }
+
+    /// Closes the listener, so that no new connection is accepted.
+    func stopListening() { self.server?.stopListening() }
+
+    /// Handles all timeouts and periodic work; called ten times a second.
+    private func sweep() {
+        let now = self.now
+        self.gateway.shardTurns[self.number].turned()
+        self.calls.sweep(at: now)
+        self.requests.sweep(at: now)
+        self.delivery.sweepSlowReaders(at: now)
+        self.joins.sweep(at: now)
+        self.endings.sweep(at: now)
+        self.replay.sweep(at: now)
+        self.sweepConnections(at: now)
+        self.delivery.sendDueCounts(at: now)
+        self.heartbeats.continueAsserting()
+        self.delivery.publishLedger()
+        self.drain.continueIfDraining()
+    }
+
+    /// Checks a tenth of the connections: expired logins and tokens, and sign-ins whose notice was lost.
+    private func sweepConnections(at now: MonotonicTime) {
+        let connections = self.group.connections
+        if self.sweepPosition >= connections.count { self.sweepPosition = 0 }
+        let end = min(connections.count, self.sweepPosition + connections.count / 10 + 1)
+        for connection in connections[self.sweepPosition..<end] {
+            guard let client = connection.context as? Client, !client.isDetached else { continue }
+            if let code = client.core.overdue(at: now) {
+                self.disconnect(client, code)
+            } else if client.core.isLoggedIn, client.signIn.isDueAgain(lastSign: client.lastReceived) {
+                self.sessions.repeatSignIn(client)
+            }
+        }
+        self.sweepPosition = end
+    }
+}
+
+extension Shard: WebSocketDelegate {
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
+        if self.drain.isDraining {
+            return connection.close(
+                CloseCode(rawValue: DisconnectCode.draining.code), reason: DisconnectCode.draining.reason)
+        }
+        connection.context = Client(connection, at: self.now)
+    }
+
+    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
+        guard let client = connection.context as? Client, !client.isDetached else { return }
+        self.calls.received(text, from: client)
+    }
+
+    func webSocket(_ connection: WebSocketConnection, receivedBinary bytes: Span<UInt8>) {
+        guard let client = connection.context as? Client, !client.isDetached else { return }
+        self.disconnect(client, .protocolViolation)
+    }
+
+    func webSocket(_ connection: WebSocketConnection, exceeded limit: InboundExcess) {
+        let (reason, code): (RefusalReason, DisconnectCode) =
+            switch limit {
+            case .frames: (.frames, .flooding)
+            case .bytes: (.bytes, .flooding)
+            case .beforeAccepted: (.beforeLogin, .flooding)
+            case .unfinishedMessages: (.unfinishedMessages, .overloaded)
+            }
+        self.gateway.metrics.refused(reason)
+        guard let client = connection.context as? Client, !client.isDetached else { return }
+        self.disconnect(client, code)
+    }
+
+    func webSocketWritable(_ connection: WebSocketConnection) {
+        guard let client = connection.context as? Client, !client.isDetached, client.backlog != nil else { return }
+        self.delivery.catchUp(client)
+    }
+
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
+        self.gateway.metrics.closed(closure.code.rawValue, byPeer: closure.cause == .peer)
+        guard let client = connection.context as? Client else { return }
+        self.detach(client, isSilent: false)
+    }
+}

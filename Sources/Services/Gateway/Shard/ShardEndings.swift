@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import EventLoop
+internal import GatewayCore
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// A resume that presence has rejected, because the live has ended.
+struct EndedResume {
+    var client: Client
+    var call: Int64
+    var key: LiveKey
+    var point: ResumePoint
+    /// The reply if the live's end cannot be found.
+    var rejection: Outcome
+}
+
+/// Sends clients the end of a live that ended while they were disconnected (I1, R15.15).
+///
+/// The feed cache still has it for a minute: its last item is `liveEnded`. The client gets this item and nothing else
+/// that it missed, because presence does not know any more who was banned from the live. Later it gets the rejection,
+/// which names the end's reason while the live is known as ended.
+final class ShardEndings {
+    private unowned let shard: Shard
+    private let gateway: Gateway
+    private var pending: [(resume: EndedResume, deadline: MonotonicTime)] = []
+
+    init(_ shard: Shard) {
+        self.shard = shard
+        self.gateway = shard.gateway
+    }
+
+    /// Returns whether the end of the live is awaited.
+    func isAwaited(_ key: LiveKey) -> Bool { self.pending.contains { $0.resume.key == key } }
+
+    /// Handles a resume into a live that presence does not know.
+    ///
+    /// Presence is told of an end before the fan-out writes it, and this gateway may have to read the feed first. So
+    /// the end is awaited as long as a replay.
+    func resumeRejected(_ resume: EndedResume) {
+        let epoch = resume.point.position.epoch
+        guard self.pending.count < ReplayLimits.waiting, let live = self.gateway.tables.read({ $0.live(resume.key) }),
+            epoch == 0 || epoch == live.epoch
+        else { return self.shard.send(.reply(id: resume.call, resume.rejection), to: resume.client) }
+        self.pending.append((resume, self.shard.now + ReplayLimits.resumeTimeout))
+        _ = self.shard.lives.subscribe(resume.key)
+        self.sweep(at: self.shard.now)
+    }
+
+    /// Continues the resumes whose live's end has been read, and those whose deadline has passed.
+    func sweep(at now: MonotonicTime) {
+        if self.pending.isEmpty { return }
+        var waiting: [(resume: EndedResume, deadline: MonotonicTime)] = []
+        var finished: Set<LiveKey> = []
+        for (resume, deadline) in self.pending {
+            if resume.client.isDetached || self.sendEnd(resume) || deadline <= now {
+                if !resume.client.isDetached, deadline <= now { self.reject(resume) }
+                finished.insert(resume.key)
+            } else {
+                waiting.append((resume, deadline))
+            }
+        }
+        self.pending = waiting
+        for key in finished.sorted() { self.shard.lives.unsubscribeIfUnused(key) }
+    }
+
+    /// Sends the end, if it has been read.
+    private func sendEnd(_ resume: EndedResume) -> Bool {
+        let key = resume.key
+        guard let live = self.gateway.tables.read({ $0.live(key) }),
+            let latest = self.gateway.feeds.latestToken(key)?.position, latest.epoch == live.epoch,
+            case .exactly(let items) = self.gateway.feeds.answer(
+                key, after: FeedPosition(epoch: latest.epoch, number: latest.number - 1)),
+            let end = items.last, end.isEnd
+        else { return false }
+        let known = resume.point.position
+        guard known.epoch == 0 || known.number < end.number else {
+            // The client has the end already: it gets each end once.
+            self.reject(resume)
+            return true
+        }
+        let position = FeedPosition(epoch: latest.epoch, number: end.number - 1)
+        let result = CallResult.resumed(
+            ticket: resume.point.ticket, position: position, replayed: known == position)
+        self.shard.send(.reply(id: resume.call, .success(result: result)), to: resume.client)
+        resume.client.socket.send(FeedFrame(live: key.live).frame(items.suffix(1), epoch: latest.epoch))
+        return true
+    }
+
+    private func reject(_ resume: EndedResume) {
+        var rejection = resume.rejection
+        if let reason = self.gateway.tables.read({ $0.live(resume.key)?.ended }) {
+            rejection = .failure(error: ReplyError(.noSuchRoomOnEntry, "the live has ended: \(reason.rawValue)"))
+        }
+        self.shard.send(.reply(id: resume.call, rejection), to: resume.client)
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// Reports a shard's members to presence: sends heartbeats in small steps, and asserts all members after presence lost
+/// a partition's state.
+final class ShardHeartbeats {
+    private unowned let shard: Shard
+    private var step = 0
+    /// The lives whose members must be asserted, each with the index of its next member.
+    private var assertions: [(live: ShardLive, nextMember: Int)] = []
+
+    /// The largest number of chunks of members that are asserted in one sweep.
+    private static let chunksPerSweep = 20
+
+    init(_ shard: Shard) { self.shard = shard }
+
+    /// Performs one step of the heartbeat round: reports a part of each live's members.
+    func sendNextStep() {
+        self.step += 1
+        let now = self.shard.now
+        let lives = self.shard.lives
+        // `drop` moves the last live to the index of the dropped one, so the indices are visited backwards.
+        for index in lives.all.indices.reversed() {
+            let live = lives.all[index]
+            self.send(live.takeHeartbeats(step: self.step, at: now), of: live)
+            if live.viewers.isEmpty { lives.drop(live) }
+        }
+    }
+
+    private func send(_ heartbeats: [Heartbeat], of live: ShardLive) {
+        var start = 0
+        while start < heartbeats.count {
+            let end = min(heartbeats.count, start + HeartbeatPlan.chunk)
+            let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
+            // The sink may refuse a heartbeat; others follow long before the lease expires.
+            try? self.shard.write(TopicRecord(.audience(input)), token: 0)
+            self.shard.gateway.metrics.beats.add(end - start)
+            start = end
+        }
+    }
+
+    /// Begins to assert the members of a partition's lives, after presence lost the partition's state.
+    func beginAsserting(_ partition: Int) {
+        let partitions = self.shard.gateway.settings.partitions
+        self.assertions.removeAll { PlazaTopic.partition(of: $0.live.key.text, among: partitions) == partition }
+        for live in self.shard.lives.all
+        where !live.viewers.isEmpty && PlazaTopic.partition(of: live.key.text, among: partitions) == partition {
+            self.assertions.append((live, 0))
+        }
+        self.continueAsserting()
+    }
+
+    /// Asserts the next members.
+    ///
+    /// There may be very many members, so each sweep asserts only a limited number of chunks.
+    func continueAsserting() {
+        var chunks = Self.chunksPerSweep
+        let now = self.shard.now
+        while chunks > 0, let (live, start) = self.assertions.first {
+            let end = min(live.viewers.count, start + HeartbeatPlan.chunk)
+            if start < end {
+                let members = live.viewers[start..<end].compactMap { client -> Presence? in
+                    guard let ticket = client.core.ticket else { return nil }
+                    return Presence(
+                        session: client.session, user: client.user, ticket: ticket,
+                        silentFor: max(0, (now - client.lastReceived).count))
+                }
+                let input = AudienceInput(live.key, .assert(members: members))
+                do throws(SinkRefusal) {
+                    try self.shard.write(TopicRecord(.audience(input)), token: 0)
+                } catch {
+                    // The next sweep asserts the rest.
+                    return
+                }
+            }
+            chunks -= 1
+            if end >= live.viewers.count {
+                self.assertions.removeFirst()
+            } else {
+                self.assertions[0].nextMember = end
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+
+/// A join or resume that presence has granted.
+///
+/// Its client becomes a viewer when the live's feed partition is loaded.
+struct PendingJoin {
+    var client: Client
+    var call: Int64
+    var key: LiveKey
+    var epoch: Int64
+    /// The time at which the client becomes a viewer even if the partition is not loaded.
+    var deadline: MonotonicTime
+    /// The reply to the join; the reply to a resume depends on its replay.
+    var outcome: Outcome
+    var resume: ResumePoint?
+
+    /// The same resume, from the item with this number on.
+    func resuming(after number: Int64) -> PendingJoin {
+        var join = self
+        join.resume?.position.number = number
+        return join
+    }
+}
+
+extension Outcome {
+    /// The same outcome; a join's also names the position at which the client's feed begins.
+    func naming(_ token: FeedToken) -> Outcome {
+        guard case .success(.joined(let ticket, let epoch, let confirmed, _)) = self else { return self }
+        return .success(result: .joined(ticket: ticket, epoch: epoch, confirmed: confirmed, token: token.text))
+    }
+}
+
+/// Makes clients viewers of a live after presence has granted their join, when the live's feed partition is loaded.
+final class ShardJoins {
+    private unowned let shard: Shard
+    private var pending: [PendingJoin] = []
+
+    /// How long a granted join may be delayed until its partition is loaded.
+    private static let loadTimeout = Milliseconds.seconds(2)
+
+    init(_ shard: Shard) { self.shard = shard }
+
+    /// Returns whether a granted join of the live is pending.
+    func isAwaited(_ key: LiveKey) -> Bool { self.pending.contains { $0.key == key } }
+
+    /// Completes a join or resume that presence has granted, now or when the live's partition is loaded.
+    func joinGranted(
+        _ client: Client, call: Int64, _ key: LiveKey, epoch: Int64, _ outcome: Outcome, resume: ResumePoint? = nil
+    ) {
+        if let live = client.live {
+            // The client joined the same live again: only its ticket changes.
+            if live.key == key { return self.shard.send(.reply(id: call, outcome), to: client) }
+            self.shard.lives.remove(client, from: live)
+        }
+        let join = PendingJoin(
+            client: client, call: call, key: key, epoch: epoch, deadline: self.shard.now + Self.loadTimeout,
+            outcome: outcome, resume: resume)
+        if self.shard.lives.subscribe(key) { self.enter(join) } else { self.pending.append(join) }
+    }
+
+    /// Cancels a client's pending joins.
+    ///
+    /// - Returns: The cancelled joins.
+    @discardableResult func cancel(_ client: Client) -> [PendingJoin] {
+        if self.pending.isEmpty { return [] }
+        let cancelled = self.pending.filter { $0.client === client }
+        self.pending.removeAll { $0.client === client }
+        for join in cancelled { self.shard.lives.unsubscribeIfUnused(join.key) }
+        return cancelled
+    }
+
+    /// Completes the pending joins of a partition that was read up to its end.
+    func partitionLoaded(_ partition: Int) {
+        let feeds = self.shard.gateway.feeds
+        let ready = self.pending.filter { feeds.partition(of: $0.key) == partition }
+        if ready.isEmpty { return }
+        self.pending.removeAll { feeds.partition(of: $0.key) == partition }
+        for join in ready { self.enter(join) }
+    }
+
+    /// Completes the joins whose partition was not loaded in time; their feed begins with the next item that is
+    /// received.
+    func sweep(at now: MonotonicTime) {
+        while let first = self.pending.first, first.deadline <= now {
+            self.pending.removeFirst()
+            self.enter(first)
+        }
+    }
+
+    /// Makes the client a viewer, and sends it the state that precedes the live's next items.
+    private func enter(_ join: PendingJoin) {
+        let client = join.client
+        guard !client.isDetached, client.core.live == join.key.live else {
+            return self.shard.lives.unsubscribeIfUnused(join.key)
+        }
+        let live = self.shard.lives.findOrAdd(join.key)
+        // The client sent two joins while the first was pending.
+        if client.live === live { return self.shard.send(.reply(id: join.call, join.outcome), to: client) }
+        live.epoch = max(live.epoch, join.epoch)
+        self.shard.lives.add(client, to: live)
+        if let point = join.resume {
+            self.shard.replay.resume(point, join, live)
+        } else {
+            self.shard.replay.sendInitialState(join, live)
+        }
+        self.shard.delivery.sendCurrentCount(to: client, live)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+
+/// A live that has viewers on this shard.
+///
+/// It is accessed only on the loop's thread.
+final class ShardLive {
+    let key: LiveKey
+    let frames: FeedFrame
+    var epoch: Int64 = 0
+    /// The number of the last item that this shard received; 0 before the first.
+    var lastItem: Int64 = 0
+    /// The items that are buffered until the next flush.
+    var pending: [EncodedFeedItem] = []
+    var plan = FlushPlan()
+    /// When `pending` must be flushed; nil if it is empty.
+    var dueAt: MonotonicTime?
+    /// Whether the live is in the list of lives to flush at the end of this loop turn.
+    var isScheduled = false
+    private(set) var viewers: [Client] = []
+    private var heartbeatCursor: HeartbeatCursor
+    /// The members whose closed sockets were not yet reported to presence.
+    private var departed: [Departed] = []
+    /// The newest viewer count; nil if it was sent.
+    var count: LiveCount?
+    var countSentAt = MonotonicTime.distantPast
+    /// The live's index in the shard's list of lives.
+    var index = 0
+
+    /// A member whose socket has closed.
+    private struct Departed {
+        var session: SessionID
+        var user: UserID
+        var ticket: Ticket
+        /// When the last bytes were received from the member.
+        var lastReceived: MonotonicTime
+    }
+
+    init(_ key: LiveKey) {
+        self.key = key
+        self.frames = FeedFrame(live: key.live)
+        self.heartbeatCursor = HeartbeatCursor(seed: key.hashValue)
+    }
+
+    /// Whether the live has no viewers, and no departed members to report.
+    var isUnused: Bool { self.viewers.isEmpty && self.departed.isEmpty }
+
+    /// Adds a viewer.
+    func add(_ client: Client) {
+        client.live = self
+        client.indexInLive = self.viewers.count
+        self.viewers.append(client)
+    }
+
+    /// Removes a viewer.
+    func remove(_ client: Client) {
+        guard client.live === self else { return }
+        client.live = nil
+        let last = self.viewers.count - 1
+        for (from, to) in self.heartbeatCursor.removed(at: client.indexInLive, last: last) {
+            self.viewers[to] = self.viewers[from]
+            self.viewers[to].indexInLive = to
+        }
+        self.viewers.removeLast()
+    }
+
+    /// Adds a member whose socket has closed to the next heartbeat, which is the member's last one.
+    func addDeparted(_ client: Client, _ ticket: Ticket) {
+        if self.departed.count >= HeartbeatPlan.departedLimit { self.departed.removeFirst() }
+        self.departed.append(
+            Departed(
+                session: client.session, user: client.user.userID, ticket: ticket, lastReceived: client.lastReceived))
+    }
+
+    /// Returns the heartbeats of one step, for departed members and the step's part of the viewers.
+    func takeHeartbeats(step: Int, at now: MonotonicTime) -> [Heartbeat] {
+        var heartbeats: [Heartbeat] = self.departed.map { departed in
+            Heartbeat(
+                session: departed.session, user: departed.user, ticket: departed.ticket,
+                silentFor: max(0, (now - departed.lastReceived).count))
+        }
+        self.departed = []
+        for member in self.heartbeatCursor.turn(step: step, members: self.viewers.count) {
+            let client = self.viewers[member]
+            guard let ticket = client.core.ticket else { continue }
+            heartbeats.append(
+                Heartbeat(
+                    session: client.session, user: client.user.userID, ticket: ticket,
+                    silentFor: max(0, (now - client.lastReceived).count)))
+        }
+        return heartbeats
+    }
+
+    /// Discards everything that is not sent yet, after the last viewer has left.
+    func clear() {
+        self.pending = []
+        self.dueAt = nil
+        self.lastItem = 0
+        self.count = nil
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// The lives that have viewers on this shard.
+///
+/// Adds and removes viewers, and subscribes to the feeds of their lives.
+final class ShardLives {
+    private unowned let shard: Shard
+    private var byKey: [LiveKey: ShardLive] = [:]
+    /// All lives, in no particular order.
+    private(set) var all: [ShardLive] = []
+
+    init(_ shard: Shard) { self.shard = shard }
+
+    /// Returns the live; nil if this shard does not have it.
+    subscript(key: LiveKey) -> ShardLive? { self.byKey[key] }
+
+    /// Returns the live, after creating it if this shard does not have it.
+    func findOrAdd(_ key: LiveKey) -> ShardLive {
+        if let known = self.byKey[key] { return known }
+        let live = ShardLive(key)
+        live.index = self.all.count
+        self.byKey[key] = live
+        self.all.append(live)
+        return live
+    }
+
+    /// Adds a viewer to a live.
+    func add(_ client: Client, to live: ShardLive) {
+        live.add(client)
+        self.shard.gateway.metrics.joined.add(1)
+    }
+
+    /// Removes a viewer from its live.
+    ///
+    /// The removal of the last viewer ends the subscription.
+    func remove(_ client: Client, from live: ShardLive) {
+        guard client.live === live else { return }
+        live.remove(client)
+        self.shard.gateway.metrics.joined.add(-1)
+        if let backlog = client.backlog {
+            self.shard.delivery.disconnected(owed: backlog.owed)
+            client.backlog = nil
+            if case .pending(let number) = backlog.replay { self.shard.replay.cancel(number) }
+        }
+        if live.viewers.isEmpty { self.lastViewerLeft(live) }
+    }
+
+    /// Removes a client from its live, which has ended.
+    func liveEnded(_ client: Client, _ live: ShardLive) {
+        if client.core.liveEnded(live.key.live) { self.remove(client, from: live) }
+    }
+
+    /// Removes the remaining viewers of a live whose record was removed; they missed its end.
+    func liveRemoved(_ key: LiveKey) {
+        guard let live = self.byKey[key] else { return }
+        for client in live.viewers { self.liveEnded(client, live) }
+    }
+
+    /// Tells presence that a member's session has ended, so that it leaves its live immediately instead of when its
+    /// lease expires (R2.23).
+    ///
+    /// - Returns: False if the client was in no live, or if the record could not be written.
+    func signOff(_ client: Client) -> Bool {
+        guard let live = client.core.live, let ticket = client.core.ticket else { return false }
+        let command = AudienceCommand.signOff(session: client.session, user: client.user.userID, ticket: ticket)
+        do throws(SinkRefusal) {
+            try self.shard.write(TopicRecord(.audience(AudienceInput(client.key(live), command))), token: 0)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Subscribes to a live's feed.
+    ///
+    /// - Returns: Whether the feed's partition was read up to its end; if not, `partitionLoaded` is posted when it was.
+    func subscribe(_ key: LiveKey) -> Bool { self.shard.gateway.feeds.subscribe(key, shard: self.shard.number) }
+
+    /// Ends the subscription to a live's feed if the live has neither viewers nor pending joins.
+    func unsubscribeIfUnused(_ key: LiveKey) {
+        if self.byKey[key]?.viewers.isEmpty ?? true, !self.shard.joins.isAwaited(key),
+            !self.shard.endings.isAwaited(key)
+        {
+            self.shard.gateway.feeds.unsubscribe(key, shard: self.shard.number)
+        }
+    }
+
+    /// Removes a live without viewers.
+    func drop(_ live: ShardLive) {
+        guard self.byKey[live.key] === live, live.viewers.isEmpty else { return }
+        self.byKey[live.key] = nil
+        let last = self.all.removeLast()
+        if last !== live {
+            self.all[live.index] = last
+            last.index = live.index
+        }
+    }
+
+    /// Ends the subscription of a live without viewers.
+    ///
+    /// If it has departed members, it is removed only after they were reported.
+    private func lastViewerLeft(_ live: ShardLive) {
+        live.clear()
+        self.unsubscribeIfUnused(live.key)
+        if live.isUnused { self.drop(live) }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import EventLoop
+internal import GatewayCore
+internal import PlazaModel
+internal import PlazaWire
+internal import Webhooks
+
+/// A message that another thread posts to a shard.
+enum ShardMessage: Sendable {
+    /// New items of a live's feed.
+    case feed(LiveKey, epoch: Int64, [EncodedFeedItem])
+    /// A feed partition was read up to its end; from now on new items of its lives are posted.
+    case partitionLoaded(Int)
+    /// The outcome of a replay request, and the reservation of its bytes.
+    case replay(ReplayOutcome, ReplayReservation?)
+    /// A machine's reply to a call.
+    case reply(Reply)
+    /// A notice, and the encoded frame for all sessions of its user.
+    case notice(NoticeRing.Entry, frame: SharedBytes)
+    /// A live's new viewer count.
+    case count(LiveKey, LiveCount)
+    /// A live's record was removed; viewers who are still in the live missed its end.
+    case liveRemoved(LiveKey)
+    /// Presence lost this partition's state; the shard must assert its members (I5, presence recovers).
+    case assertMembers(partition: Int)
+    /// Another connection has taken over the session.
+    case sessionReplaced(SessionID, generation: UInt32)
+    /// The record of a call or request was lost.
+    case notDelivered(token: UInt64)
+    /// An HTTP call for a machine.
+    case request(RequestCall)
+    /// The decision of an app's backend about a call.
+    case webhookDecided(SessionID, generation: UInt32, call: Int64, WebhookDecision)
+    /// The gateway shuts down.
+    case drain
+}
+
+/// An HTTP call that was checked and parsed; a shard forwards it and completes it with the reply.
+struct RequestCall: Sendable {
+    /// The request's session name; the same for the same idempotency key and call.
+    var session: SessionID
+    var method: String
+    var record: TopicRecord
+    /// Called once with the reply, on the shard's thread.
+    var complete: @Sendable (Outcome) -> Void
+}
+
+/// The record of an open call, with the token that identifies it if it is lost.
+struct SentRecord: Sendable {
+    var record: TopicRecord
+    var token: UInt64
+    var method: String
+}

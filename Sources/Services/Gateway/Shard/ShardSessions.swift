@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import EventLoop
+internal import GatewayCore
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// The logged-in clients of a shard, by session and by user.
+///
+/// Handles sign-ins, replaced connections and notices.
+final class ShardSessions {
+    private unowned let shard: Shard
+    private let gateway: Gateway
+    private var bySession: [SessionID: Client] = [:]
+    /// The first of each user's clients; `nextOfUser` links the others.
+    private var byUser: [UserKey: Client] = [:]
+    private var random = SystemRandomNumberGenerator()
+
+    init(_ shard: Shard) {
+        self.shard = shard
+        self.gateway = shard.gateway
+    }
+
+    /// Returns the session's client on this shard.
+    func client(of session: SessionID) -> Client? { self.bySession[session] }
+
+    /// Opens the session of a client that logs in, and closes the session's earlier connection on whichever shard or
+    /// gateway it is.
+    ///
+    /// - Parameters:
+    ///   - client: The client; its app, user and session must be set.
+    ///   - isNamed: Whether the client sent the session's name; the session may then have a connection to another
+    ///     gateway.
+    ///   - notice: The last notice that the client received; nil for a new session.
+    ///   - end: The token's expiry.
+    /// - Throws: `signedInElsewhere`; in an app that allows one device, also the error that prevented the notice to
+    ///   other devices.
+    func open(
+        _ client: Client, isNamed: Bool, since notice: NoticeID?, until end: MonotonicTime
+    ) throws(ReplyError) {
+        let replaced = try self.signIn(client, isNamed: isNamed, since: notice)
+        client.core.loggedIn(until: end)
+        if let replaced {
+            if Int(replaced.shard) == self.shard.number {
+                self.sessionReplaced(client.session, generation: replaced.generation)
+            } else {
+                self.gateway.post(
+                    Int(replaced.shard), [.sessionReplaced(client.session, generation: replaced.generation)])
+            }
+        }
+        self.bySession[client.session] = client
+        client.nextOfUser = self.byUser[client.userKey]
+        self.byUser[client.userKey] = client
+    }
+
+    /// Closes a connection whose session was taken over by another connection.
+    func sessionReplaced(_ session: SessionID, generation: UInt32) {
+        guard let client = self.bySession[session], client.generation == generation else { return }
+        self.shard.disconnect(client, .replaced)
+    }
+
+    /// Removes a detached client from both indices and from the gateway's registry.
+    func remove(_ client: Client) {
+        if self.bySession[client.session] === client { self.bySession[client.session] = nil }
+        self.unlink(client)
+        if client.core.isLoggedIn { self.gateway.registry.release(client.session, generation: client.generation) }
+    }
+
+    private func unlink(_ client: Client) {
+        let key = client.userKey
+        guard var current = self.byUser[key] else { return }
+        if current === client {
+            self.byUser[key] = client.nextOfUser
+        } else {
+            while let next = current.nextOfUser {
+                if next === client {
+                    current.nextOfUser = client.nextOfUser
+                    break
+                }
+                current = next
+            }
+        }
+        client.nextOfUser = nil
+    }
+}
+
+/// Sign-ins: they decide which of a user's connections stays open.
+extension ShardSessions {
+    /// Claims the session for this connection.
+    ///
+    /// In an app that allows one device, this ends the user's other sessions. It fails if another device signed in
+    /// while this one was disconnected.
+    ///
+    /// - Returns: The location of the session's earlier connection to this gateway, if there is one.
+    private func signIn(
+        _ client: Client, isNamed: Bool, since notice: NoticeID?
+    ) throws(ReplyError) -> SessionRegistry.Location? {
+        let isOnly = client.role == .user && self.gateway.settings.policies[client.app].devices == .one
+        if isOnly, let notice {
+            let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
+            let (missed, _) = self.gateway.tables.notices(of: client.userKey, after: notice, partition: partition)
+            if DeviceSignIn.wasEnded(missed.map(\.notice), own: client.session) {
+                throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
+            }
+        }
+        client.signIn = DeviceSignIn(connection: self.random.next(), isOnly: isOnly)
+        var writeError: ReplyError?
+        let claim = self.gateway.registry.claim(client.session, shard: self.shard.number) {
+            if isOnly || isNamed { writeError = self.writeSignIn(client) }
+            // The notice to a replaced connection may be written later. But a second device must not be admitted before
+            // its notice is written.
+            return writeError == nil || !isOnly
+        }
+        guard let claim else {
+            throw writeError ?? ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
+        }
+        client.generation = claim.generation
+        return claim.replaced
+    }
+
+    /// Writes the client's sign-in notice again.
+    func repeatSignIn(_ client: Client) {
+        // The sink may refuse the notice; a later sweep writes it again.
+        self.gateway.registry.whileHeld(client.session, generation: client.generation) { _ = self.writeSignIn(client) }
+    }
+
+    /// Writes the sign-in notice, which makes other gateways close the user's older connections.
+    ///
+    /// - Returns: The error that prevented the write; nil if the notice was written.
+    private func writeSignIn(_ client: Client) -> ReplyError? {
+        let content = client.signIn.write(client.session, at: self.shard.now)
+        let notice = Notice(
+            to: client.userKey, live: LiveID(""), at: Timestamp(milliseconds: WallClock.milliseconds()),
+            content: content)
+        do throws(ReplyError) {
+            _ = try self.shard.calls.send(TopicRecord(.notice(notice)), "login")
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// Notices to users.
+extension ShardSessions {
+    /// Delivers a notice to all connections of its user on this shard.
+    func noticeReceived(_ entry: NoticeRing.Entry, _ frame: SharedBytes) {
+        var next = self.byUser[entry.notice.to]
+        while let client = next {
+            next = client.nextOfUser
+            if !entry.notice.content.isForClients {
+                if let code = client.signIn.heard(entry.notice.content, own: client.session) {
+                    self.shard.disconnect(client, code)
+                }
+            } else if entry.id.offset > client.lastNotice {
+                client.lastNotice = entry.id.offset
+                self.deliver(entry, frame, to: client)
+            }
+        }
+    }
+
+    /// Sends a notice to one client; a kick also removes it from the live (I6, a kick is final).
+    func deliver(_ entry: NoticeRing.Entry, _ frame: SharedBytes, to client: Client) {
+        if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
+            let isOut = client.core.kicked(from: entry.notice.live, floor: floor)
+            // The notice is for the user's other devices; the one that stays in the live does not get it.
+            if reason == .byLoggedOnOtherDevice, !isOut, client.core.membership != .outside { return }
+            if isOut {
+                if let live = client.live { self.shard.lives.remove(client, from: live) }
+                let error = ReplyError(.staleTicket, "you were removed from the live; join it again")
+                for join in self.shard.joins.cancel(client) {
+                    self.shard.send(.reply(id: join.call, .failure(error: error)), to: client)
+                }
+            }
+        }
+        client.socket.send(frame)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
+internal import Concurrency
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+internal import WebSocket
+
+/// Admits connections, logins and the metered calls of all shards.
+///
+/// The kernel spreads an address's connections over the shards, so their limits need one table. Its lock is taken at
+/// the begin and end of a connection, at logins, and for the calls of `MeteredCall`: never for messages or delivery.
+final class AdmissionControl: WebSocketAdmission {
+    private let table: Locked<AdmissionTable<IPAddress>>
+    private let metrics: GatewayMetrics
+    /// After how long a refused client should try again.
+    private static let retryAfter = Milliseconds.seconds(5)
+
+    init(_ settings: GatewaySettings, _ metrics: GatewayMetrics) {
+        let ofApp = settings.admission.connectionsPerApp ?? settings.maxConnections
+        self.table = Locked(AdmissionTable(settings.admission, connectionsPerApp: ofApp))
+        self.metrics = metrics
+    }
+
+    func connectionOpened(from address: IPAddress) -> HandshakeRejection? {
+        if self.table.withLock({ $0.connected(address.limitKey) }) { return nil }
+        self.metrics.refused(.connectionsPerAddress)
+        return .tooManyRequests(retryAfter: Duration(Self.retryAfter))
+    }
+
+    func handshakeReceived(from address: IPAddress) -> HandshakeRejection? {
+        let now = MonotonicClock.microseconds
+        guard let wait = self.table.withLock({ $0.handshake(of: address.limitKey, at: now) }) else { return nil }
+        self.metrics.refused(.handshakes)
+        return .tooManyRequests(retryAfter: .seconds(max(1, (wait.count + 999) / 1000)))
+    }
+
+    func connectionEnded(from address: IPAddress) { self.table.withLock { $0.disconnected(address.limitKey) } }
+
+    func proxyHeaderMissing() { self.metrics.refused(.proxyHeader) }
+
+    /// Counts a connection that logs in.
+    ///
+    /// - Throws: `overLimit` if the user has too many, `overloaded` if its app has.
+    func logIn(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
+        let reason = self.table.withLock { $0.loggedIn(user, role: role, isReplacing: isReplacing) }
+        guard let reason else { return }
+        self.metrics.refused(reason)
+        let retryAfter = Self.retryAfter.count
+        if reason == .connectionsPerUser {
+            throw ReplyError(.overLimit, "you have too many connections; close one", retryAfter: retryAfter)
+        }
+        throw ReplyError(.overloaded, "the app has too many connections to this gateway", retryAfter: retryAfter)
+    }
+
+    /// Removes a connection that `logIn` counted.
+    func logOut(_ user: UserKey) { self.table.withLock { $0.loggedOut(user) } }
+
+    /// Takes a call of a user from its rate.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admit(_ call: MeteredCall, of user: UserKey) throws(ReplyError) {
+        let now = MonotonicClock.microseconds
+        guard let wait = self.table.withLock({ $0.call(call, of: user, at: now) }) else { return }
+        self.metrics.refused(call.reason)
+        throw ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))
+    }
+}

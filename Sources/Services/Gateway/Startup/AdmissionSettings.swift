@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
+internal import GatewayCore
+internal import MachineKit
+package import Settings
+
+/// The settings of what one address, user, connection or app may take of a gateway.
+package struct AdmissionSettings: Sendable {
+    private let maxConnections: Int
+    private let limits: AdmissionLimits
+    private let hasShareOfApp: Bool
+    private let httpConnectionsPerAddress: Int
+    private let trustedProxies: TrustedProxies
+    private let speaksProxyProtocol: Bool
+
+    /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
+    ///
+    /// - Parameters:
+    ///   - reader: The reader.
+    ///   - hard: The limit up to which the process may raise its limit of open files.
+    package init(_ reader: inout SettingsReader, hard: Int = DescriptorLimit.hard) {
+        reader.section("Admission")
+        let asked = reader.int(
+            "max-connections", default: 0, range: 0...10_000_000,
+            help: "WebSockets of this process; 0: 100000, or what the limit of open files allows.")
+        self.maxConnections = Self.connections(asked, &reader, hard)
+        func count(_ name: String, _ standard: Int, _ help: String) -> Int {
+            reader.int(name, default: standard, range: 1...10_000_000, help: help)
+        }
+        var limits = AdmissionLimits()
+        limits.connectionsPerAddress = count(
+            "connections-per-address", limits.connectionsPerAddress, "WebSockets of one address.")
+        limits.handshakes = RateLimit(
+            count("handshakes-per-second", limits.handshakes.count, "Handshakes of one address a second."))
+        limits.connectionsPerUser = count("connections-per-user", limits.connectionsPerUser, "WebSockets of one user.")
+        let ofApp = reader.int(
+            "connections-per-app", default: 0, range: 0...10_000_000,
+            help: "WebSockets of one app; 0: half of all if there are several apps, otherwise all.")
+        limits.connectionsPerApp = ofApp == 0 ? nil : ofApp
+        self.hasShareOfApp = ofApp == 0
+        limits.frames = RateLimit(
+            count("frames-per-second", limits.frames.count, "Frames of one connection a second, pings included."))
+        limits.bytes = RateLimit(count("bytes-per-second", limits.bytes.count, "Bytes of one connection a second."))
+        limits.logins = RateLimit(
+            count("logins-per-minute", limits.logins.count, "Logins of one user a minute."), per: .seconds(60))
+        limits.memberships = RateLimit(
+            count("joins-per-minute", limits.memberships.count, "Joins and leaves of one user a minute."),
+            per: .seconds(60))
+        limits.joinsOfLive = RateLimit(
+            count("joins-of-live-per-minute", limits.joinsOfLive.count, "Joins of one user to one live a minute."),
+            per: .seconds(60))
+        limits.gifts = RateLimit(count("gifts-per-second", limits.gifts.count, "Gifts of one user a second."))
+        limits.deviceChanges = RateLimit(
+            count("device-changes-per-second", limits.deviceChanges.count, "Device changes of one user a second."))
+        limits.reads = RateLimit(
+            count("reads-per-second", limits.reads.count, "Reads of one user a second, by WebSocket."))
+        self.limits = limits
+        self.httpConnectionsPerAddress = count(
+            "http-connections-per-address", 100,
+            "HTTP connections of one address; behind a trusted proxy, open requests of one client.")
+        self.trustedProxies = Self.proxies(&reader)
+        self.speaksProxyProtocol = reader.flag(
+            "proxy-protocol",
+            help: "Whether trusted proxies begin WebSockets' connections with a PROXY header, version 2."
+        )
+    }
+
+    /// Sets what was read.
+    ///
+    /// - Parameters:
+    ///   - settings: The gateway's settings.
+    ///   - apps: The number of apps of the cluster.
+    package func apply(to settings: inout GatewaySettings, apps: Int) {
+        settings.maxConnections = self.maxConnections
+        settings.admission = self.limits
+        if self.hasShareOfApp, apps > 1 { settings.admission.connectionsPerApp = max(1, self.maxConnections / 2) }
+        settings.httpConnectionsPerAddress = self.httpConnectionsPerAddress
+        settings.trustedProxies = self.trustedProxies
+        settings.speaksProxyProtocol = self.speaksProxyProtocol
+    }
+
+    private static func connections(_ asked: Int, _ reader: inout SettingsReader, _ hard: Int) -> Int {
+        do throws(DescriptorLimit.Shortage) {
+            return try DescriptorLimit.connections(asked: asked == 0 ? nil : asked, hard: hard)
+        } catch {
+            reader.reject("max-connections", value: asked == 0 ? nil : "\(asked)", remedy: error.remedy)
+            return 1
+        }
+    }
+
+    private static func proxies(_ reader: inout SettingsReader) -> TrustedProxies {
+        let texts = reader.list(
+            "trusted-proxies", placeholder: "BLOCK,…",
+            help: "The proxies whose word about a client's address counts, such as 10.0.0.0/8.")
+        for text in texts where AddressBlock(text) == nil {
+            reader.reject("trusted-proxies", value: text, remedy: "give addresses, or blocks such as 10.0.0.0/8")
+        }
+        return TrustedProxies(texts.compactMap { AddressBlock($0) })
+    }
+}

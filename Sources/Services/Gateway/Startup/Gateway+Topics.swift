@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+package import MachineKit
+internal import Observability
+package import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// Applies records of the public topics to the tables, and answers calls from them. The `received` methods are called
+/// only by the thread that reads tables, replies and notices.
+extension Gateway {
+    /// Applies a live's record.
+    package func received(_ record: LiveRecord) { self.change { $0.apply(record) } }
+
+    /// Applies a stage's record.
+    package func received(_ record: StageRecord) { self.change { $0.apply(record) } }
+
+    /// Applies an app's settings.
+    package func received(_ record: AppRecord) { self.change { $0.apply(record) } }
+
+    /// Applies a live's viewer count, and posts it to the shards that have viewers of the live.
+    package func received(_ record: CountRecord) {
+        guard self.change({ $0.apply(record) }) else { return }
+        var mask = self.feeds.interest(in: record.key)
+        while mask != 0 {
+            let shard = mask.trailingZeroBitCount
+            mask &= mask - 1
+            self.post(shard, [.count(record.key, LiveCount(record))])
+        }
+    }
+
+    /// Removes a live's record, and removes the viewers who are still in the live.
+    package func liveGone(_ key: LiveKey) {
+        self.change { model in
+            model.removeLive(key)
+            return true
+        }
+        self.feeds.forget(key)
+        self.postToAll(.liveRemoved(key))
+    }
+
+    /// Removes a stage's record.
+    package func stageGone(_ key: LiveKey) {
+        self.change { model in
+            model.removeStage(key)
+            return true
+        }
+    }
+
+    /// Removes a viewer count's record.
+    package func countGone(_ key: LiveKey) {
+        self.change { model in
+            model.removeCount(key)
+            return true
+        }
+    }
+
+    /// Makes the shards assert their members if presence has lost the partition's state (I5, presence recovers).
+    package func received(_ record: PresenceEpochRecord) {
+        if self.isNewEpoch(record) { self.postToAll(.assertMembers(partition: record.partition)) }
+    }
+
+    /// Routes a reply to its shard, or buffers it until the tables have the revision that it names.
+    package func received(_ reply: Reply) {
+        if self.tables.canSend(reply, at: MonotonicClock.now) { self.route(reply) }
+    }
+
+    /// Adds a notice, and posts it to all shards.
+    package func received(_ notice: Notice, partition: Int, offset: Int64) {
+        let id = NoticeID(partition: partition, offset: offset)
+        let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
+        let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
+        // A stopping gateway still delivers notices, because its clients stay connected until they are drained.
+        guard self.tables.add(entry, at: MonotonicClock.now), self.isFilled else { return }
+        self.postToAll(.notice(entry, frame: FrameEncoder.text(json.span)))
+    }
+
+    /// Routes the buffered replies whose deadline has passed.
+    ///
+    /// - Returns: When to call again; nil if no reply is buffered.
+    @discardableResult package func releaseReplies() -> MonotonicTime? {
+        for reply in self.tables.overdue(at: MonotonicClock.now) { self.route(reply) }
+        return self.tables.nextDeadline
+    }
+
+    /// Adds a new snapshot for lists, and removes expired notices; called every five seconds.
+    package func refresh() {
+        self.tables.refreshRanking(at: MonotonicClock.now)
+        self.tables.prune(at: MonotonicClock.now)
+    }
+
+    /// Answers a call from the tables.
+    ///
+    /// May be called from any thread.
+    ///
+    /// - Throws: `noSuchRoom`, `cursorExpired`.
+    func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
+        switch call {
+        case .ping: return .done
+        case .list(let cursor, let count, let category, let isAscending):
+            let now = MonotonicClock.now
+            return try self.tables.page(
+                app: app, cursor: cursor, count: count, category: category, isAscending: isAscending, at: now)
+        case .get(let live):
+            return .room(details: try self.found(self.tables.read { $0.details(LiveKey(app, live)) }))
+        case .count(let live):
+            return .count(count: try self.found(self.tables.read { $0.count(LiveKey(app, live)) }))
+        case .stage(let live):
+            return .stage(record: try self.found(self.tables.read { $0.stage(LiveKey(app, live)) }))
+        case .metadata(let live, let keys):
+            return .metadata(
+                values: try self.found(self.tables.read { $0.metadata(LiveKey(app, live), keys: keys) }))
+        case .candidates(let live, let cursor, let caller):
+            let now = MonotonicClock.now
+            return try self.tables.candidates(LiveKey(app, live), cursor: cursor, for: caller, at: now)
+        case .gifts(let language):
+            let gifts = self.tables.read { $0.apps[app].gifts }
+            return .gifts(categories: gifts.map { $0.localized(to: language) })
+        case .app:
+            let (settings, revision) = self.tables.read { ($0.apps[app], $0.apps.revision(of: app)) }
+            return .app(settings: settings, revision: revision)
+        case .login, .rename, .join, .leave, .forward:
+            throw ReplyError(.internalError, "this call is not answered from memory")
+        }
+    }
+
+    /// Checks that a live is running, according to this gateway's tables.
+    ///
+    /// - Throws: `noSuchRoom`.
+    func checkExists(_ key: LiveKey) throws(ReplyError) {
+        _ = try self.found(self.tables.read { $0.running(key) })
+    }
+
+    private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {
+        guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
+        return value
+    }
+
+    @discardableResult private func change(_ body: (inout ReadModel) -> Bool) -> Bool {
+        let (isNew, released) = self.tables.change(at: MonotonicClock.now, body)
+        for reply in released { self.route(reply) }
+        return isNew
+    }
+}

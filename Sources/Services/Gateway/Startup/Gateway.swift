@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import EventLoop
+package import GatewayCore
+internal import MachineKit
+package import Observability
+internal import PlazaModel
+internal import PlazaWire
+package import Webhooks
+
+/// The reason why a gateway could not be started.
+package enum GatewayError: Error, Sendable {
+    /// The event loop or its listener could not be created.
+    case listening(String)
+}
+
+/// A gateway without its Kafka clients: shards, tables and calls.
+///
+/// The threads that read topics pass records to the `received` methods, and records are written through the sink. The
+/// gateway authenticates, forwards, aggregates and delivers; it makes no decision about a live.
+package final class Gateway: Sendable {
+    /// The gateway's settings.
+    package let settings: GatewaySettings
+    let authenticator: any TokenAuthenticator
+    let webhookClient: WebhookClient?
+    let log: Log
+    let metrics: GatewayMetrics
+    let admission: AdmissionControl
+    let tables: Tables
+    let registry = SessionRegistry()
+    /// The caches of the followed feeds, and the shards that are subscribed to them.
+    package let feeds: FeedHub
+    private let mailboxes: [Mailbox<ShardMessage>]
+    private let sink = Locked<(any RecordSink)?>(nil)
+    private let replaySource = Locked<(any ReplaySource)?>(nil)
+    let health = Locked(BrokerHealth())
+    let probe = Locked<BrokerProbe?>(nil)
+    private let state = Locked(State())
+
+    private struct State: Sendable {
+        var threads: [LoopThread] = []
+        var port: UInt16 = 0
+        var isFilled = false
+        var isStopping = false
+        var onFilled: (@Sendable () -> Void)?
+        /// Presence's last known epoch of each partition.
+        var epochs: [Int: String] = [:]
+    }
+
+    /// The largest number of messages in one shard's mailbox; a shard with so many is stuck.
+    private static let mailboxCapacity = 100_000
+
+    /// Creates a gateway that does not listen yet.
+    ///
+    /// - Parameters:
+    ///   - settings: The gateway's settings.
+    ///   - authenticator: Checks tokens.
+    ///   - webhookClient: Asks apps' backends before messages and gifts; nil if no app has configured that.
+    ///   - log: The log to write to.
+    ///   - registry: The registry for metrics.
+    package init(
+        _ settings: GatewaySettings, authenticator: any TokenAuthenticator, webhookClient: WebhookClient? = nil,
+        log: Log = .none,
+        registry: MetricsRegistry
+    ) {
+        self.settings = settings
+        self.webhookClient = webhookClient
+        self.authenticator = authenticator
+        self.log = log
+        let metrics = GatewayMetrics(registry)
+        self.metrics = metrics
+        self.admission = AdmissionControl(settings, metrics)
+        self.tables = Tables(gateway: settings.id)
+        let mailboxes = (0..<settings.shards).map { _ in Mailbox<ShardMessage>(capacity: Self.mailboxCapacity) }
+        self.mailboxes = mailboxes
+        self.shardTurns = mailboxes.map { _ in TurnClock() }
+        self.feeds = FeedHub(
+            partitions: settings.partitions, span: settings.ring, policies: settings.policies
+        ) { shard, messages in Self.post(messages, to: shard, of: mailboxes, metrics) }
+        self.observe(registry)
+    }
+
+    /// When each shard's loop last turned.
+    let shardTurns: [TurnClock]
+
+    /// The port for WebSocket connections; 0 before the gateway listens.
+    package var port: UInt16 { self.state.withLock { $0.port } }
+
+    /// Whether the tables were read up to their ends.
+    var isFilled: Bool { self.state.withLock { $0.isFilled } }
+
+    /// Whether the gateway is ready: the tables are filled, and it is not stopping.
+    package var isReady: Bool { self.state.withLock { $0.isFilled && !$0.isStopping } }
+
+    /// Whether the loop of each shard has turned within the last 10 s; a shard turns ten times a second.
+    func areShardsTurning(at now: MonotonicTime) -> Bool {
+        self.shardTurns.allSatisfy { now - $0.lastTurnAt < .seconds(10) }
+    }
+
+    /// Starts one thread per shard, and listens for connections.
+    ///
+    /// - Parameters:
+    ///   - sink: Writes records to the inbox topics.
+    ///   - source: Reads feeds on demand.
+    ///   - replaySource: Reads older items; without it, only cached items are replayed.
+    /// - Throws: `listening` if the address is not available.
+    package func start(sink: any RecordSink, source: any FeedSource, replaySource: (any ReplaySource)? = nil)
+        throws(GatewayError)
+    {
+        self.sink.withLock { $0 = sink }
+        self.replaySource.withLock { $0 = replaySource }
+        self.feeds.attach(source)
+        for number in self.mailboxes.indices {
+            let mailbox = self.mailboxes[number]
+            let port = self.port == 0 ? self.settings.port : self.port
+            do throws(LoopError) {
+                let (thread, bound) = try EventLoop.start(name: "shard-\(number)") {
+                    (loop) throws(LoopError) -> UInt16 in
+                    let shard = try Shard(self, number: number, loop: loop, port: port)
+                    try mailbox.attach(to: loop) { messages in shard.received(messages) }
+                    return shard.port
+                }
+                self.state.withLock { state in
+                    state.threads.append(thread)
+                    state.port = bound
+                }
+            } catch {
+                self.cut()
+                throw .listening("\(error)")
+            }
+        }
+    }
+
+    /// Asks all clients to reconnect elsewhere, closes their connections step by step, and ends the shards.
+    ///
+    /// Blocks until the shards have ended, for about the drain time at most.
+    package func stop() {
+        let threads = self.state.withLock { state in
+            state.isStopping = true
+            return state.threads
+        }
+        self.feeds.detach()
+        self.replaySource.withLock { $0 = nil }
+        for shard in self.mailboxes.indices { self.post(shard, [.drain]) }
+        for thread in threads { thread.join() }
+        for mailbox in self.mailboxes { mailbox.close() }
+    }
+
+    /// Ends the shards immediately, as a crash would.
+    package func cut() {
+        let threads = self.state.withLock { state in
+            state.isStopping = true
+            return state.threads
+        }
+        for thread in threads { thread.stop() }
+        for thread in threads { thread.join() }
+    }
+
+    /// Posts messages to a shard.
+    ///
+    /// If its mailbox is full, they are dropped and counted; the shard reads dropped feed items from the feed cache.
+    func post(_ shard: Int, _ messages: [ShardMessage]) {
+        Self.post(messages, to: shard, of: self.mailboxes, self.metrics)
+    }
+
+    func postToAll(_ message: ShardMessage) {
+        for shard in self.mailboxes.indices { self.post(shard, [message]) }
+    }
+
+    private static func post(
+        _ messages: [ShardMessage], to shard: Int, of mailboxes: [Mailbox<ShardMessage>], _ metrics: GatewayMetrics
+    ) {
+        guard shard < mailboxes.count else { return }
+        do throws(MailboxError) {
+            try mailboxes[shard].post(contentsOf: messages)
+        } catch {
+            metrics.mailboxDrops.add(messages.count)
+        }
+    }
+
+    /// Writes a record to the sink.
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+        guard let sink = self.sink.withLock({ $0 }) else { throw .unavailable }
+        try sink.write(record, token: token)
+    }
+
+    /// Sends a request to the replay reader.
+    ///
+    /// - Returns: False if the reader's queue is full, or if there is no reader.
+    func requestReplay(_ id: ReplayID, _ request: ReplayRequest, until: MonotonicTime) -> Bool {
+        guard let source = self.replaySource.withLock({ $0 }) else { return false }
+        return source.request(id, request, partition: self.feeds.partition(of: request.key), until: until)
+    }
+
+    /// Caches the outcomes of the replay reader, and posts them to the requesting shards.
+    ///
+    /// May be called from any thread.
+    ///
+    /// - Parameters:
+    ///   - outcomes: The requests with their answers.
+    ///   - reservation: Counts the bytes of the items that the outcomes share, as long as it exists.
+    package func replayReceived(_ outcomes: [ReplayOutcome], _ reservation: ReplayReservation?) {
+        self.feeds.learn(outcomes)
+        for outcome in outcomes { self.post(outcome.id.shard, [.replay(outcome, reservation)]) }
+    }
+
+    /// Posts an HTTP call to the shard that its session belongs to.
+    func begin(_ call: RequestCall) {
+        let shard = PlazaTopic.partition(of: call.session.text, among: self.settings.shards)
+        do throws(MailboxError) {
+            try self.mailboxes[shard].post(.request(call))
+        } catch {
+            call.complete(.failure(error: ReplyError(.unavailable, "the gateway stops", retryAfter: 1000)))
+        }
+    }
+
+    /// Posts a reply to the shard whose call it answers.
+    func route(_ reply: Reply) {
+        let session = reply.request.session
+        if SessionName.isOfRequest(session) {
+            self.post(PlazaTopic.partition(of: session.text, among: self.settings.shards), [.reply(reply)])
+        } else if let shard = self.registry.shard(of: session) {
+            self.post(shard, [.reply(reply)])
+        } else {
+            self.metrics.lateReplies.add()
+        }
+    }
+}
+
+extension Gateway {
+    /// Marks the tables as read up to their ends, and calls the action of `onFilled`.
+    package func tablesFilled() {
+        self.tables.refreshRanking(at: MonotonicClock.now)
+        let told = self.state.withLock { state in
+            state.isFilled = true
+            defer { state.onFilled = nil }
+            return state.onFilled
+        }
+        told?()
+    }
+
+    /// Calls `action` once, when the tables were read up to their ends.
+    func onFilled(_ action: @escaping @Sendable () -> Void) {
+        let isFilled = self.state.withLock { state in
+            if !state.isFilled { state.onFilled = action }
+            return state.isFilled
+        }
+        if isFilled { action() }
+    }
+
+    /// Returns whether the record shows that presence lost the partition's state, so that members must be asserted.
+    ///
+    /// A repeated record does not.
+    func isNewEpoch(_ record: PresenceEpochRecord) -> Bool {
+        self.state.withLock { state in
+            let known = state.epochs.updateValue(record.epoch, forKey: record.partition)
+            return known != record.epoch && state.isFilled && !state.isStopping
+        }
+    }
+
+    /// Makes the gateway not ready, before it stops.
+    func beginStopping() { self.state.withLock { $0.isStopping = true } }
+
+    private func observe(_ registry: MetricsRegistry) {
+        registry.observe(MetricNames.Gateway.connections, help: "Connections that are logged in.") { [weak self] in
+            Double(self?.registry.count ?? 0)
+        }
+        registry.observe("gateway_mailbox_messages", help: "Messages that wait for shards.") { [weak self] in
+            Double(self?.mailboxes.reduce(0) { $0 + $1.count } ?? 0)
+        }
+        registry.observe("gateway_ring_items", help: "Feed items kept for resumes.") { [weak self] in
+            Double(self?.feeds.sizes.items ?? 0)
+        }
+        registry.observe("gateway_ring_bytes", help: "Bytes of the feed items kept for resumes.") { [weak self] in
+            Double(self?.feeds.sizes.bytes ?? 0)
+        }
+        registry.observe("gateway_history_bytes", help: "Bytes of the messages kept for newcomers.") { [weak self] in
+            Double(self?.feeds.sizes.messageBytes ?? 0)
+        }
+        registry.observe("gateway_feed_partitions", help: "Feed partitions that are read.") { [weak self] in
+            Double(self?.feeds.sizes.partitions ?? 0)
+        }
+        registry.observe("gateway_lives", help: "Lives known.") { [weak self] in
+            Double(self?.tables.sizes.lives ?? 0)
+        }
+        registry.observe("gateway_replies_waiting", help: "Replies that wait for a revision.") { [weak self] in
+            Double(self?.tables.sizes.awaited ?? 0)
+        }
+    }
+}

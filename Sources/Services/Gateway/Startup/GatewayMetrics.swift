@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import HTTPServer
+internal import Observability
+internal import PlazaModel
+
+/// The metrics of a gateway; used by all its threads.
+final class GatewayMetrics: Sendable {
+    let joined: Gauge
+    let due: Counter
+    let delivered: Counter
+    let disconnectedItems: Counter
+    let shed: [Counter]
+    let owed: Gauge
+    let flush: Timing
+    let flushedFrames: Counter
+    let mailboxDrops: Counter
+    let beats: Counter
+    let replays: Counter
+    let historyItems: Counter
+    private let replaysRefused: [ReplayRefusal: Counter]
+    let lateReplies: Counter
+    let notDelivered: Counter
+    private let registry: MetricsRegistry
+    private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
+    /// The counters and timings by status; only the gateway itself chooses statuses, so they are few.
+    private let requests = Locked<[Int: (Counter, Timing)]>([:])
+    private let closes: [UInt16: Counter]
+    private let otherCloses: Counter
+    private let refusals: [RefusalReason: Counter]
+
+    private struct CallKey: Hashable {
+        var family: String
+        var result: String
+    }
+
+    init(_ registry: MetricsRegistry) {
+        typealias Names = MetricNames.Gateway
+        self.registry = registry
+        self.joined = registry.gauge("gateway_members", help: "Connections that are in a live.")
+        self.due = registry.counter(Names.due, help: "Feed items that are due to viewers.")
+        self.delivered = registry.counter(Names.delivered, help: "Feed items handed to viewers' connections.")
+        self.disconnectedItems = registry.counter(
+            Names.disconnected, help: "Feed items that were owed to viewers whose connection ended.")
+        self.shed = FeedClass.allCases.map {
+            registry.counter(
+                Names.shed, help: "Feed items that gave way to slow readers' budgets.", labels: ["class": $0.name])
+        }
+        self.owed = registry.gauge("gateway_feed_owed", help: "Feed items that slow readers get later.")
+        self.flush = registry.timing("gateway_flush_seconds", help: "Time that a flush of a room took.")
+        self.flushedFrames = registry.counter("gateway_flushes_total", help: "Flushes of rooms.")
+        self.mailboxDrops = registry.counter(
+            "gateway_mailbox_drops_total", help: "Messages to shards whose mailbox was full.")
+        self.beats = registry.counter("gateway_heartbeats_total", help: "Members told of to presence.")
+        self.replays = registry.counter("gateway_replays_total", help: "Resumes that got exactly what they missed.")
+        self.historyItems = registry.counter(
+            "gateway_history_items_total", help: "Messages of before that newcomers got.")
+        let refused = ReplayRefusal.allCases.map { why in
+            let counter = registry.counter(
+                "gateway_replays_refused_total", help: "Resumes that were told to take a snapshot.",
+                labels: ["reason": why.rawValue])
+            return (why, counter)
+        }
+        self.replaysRefused = Dictionary(refused) { first, _ in first }
+        func closes(_ code: String) -> Counter {
+            registry.counter(
+                "gateway_disconnects_total", help: "Connections that ended, by close code.", labels: ["code": code])
+        }
+        let codes = Self.closeCodes.map { ($0, closes("\($0)")) }
+        self.closes = Dictionary(codes) { first, _ in first }
+        self.otherCloses = closes("other")
+        let refusals = RefusalReason.allCases.map { reason in
+            let counter = registry.counter(
+                MetricNames.Gateway.refusals, help: "What was refused or cut off by a limit, by reason.",
+                labels: ["reason": reason.rawValue])
+            return (reason, counter)
+        }
+        self.refusals = Dictionary(refusals) { first, _ in first }
+        self.lateReplies = registry.counter("gateway_late_replies_total", help: "Replies that nobody waited for.")
+        self.notDelivered = registry.counter(
+            "gateway_inbox_failures_total", help: "Inbox records that the broker's client did not take or deliver.")
+    }
+
+    /// Records an answered call.
+    func called(_ method: String, _ outcome: Outcome, microseconds: Int64) {
+        let family = Self.family(method)
+        let result: String =
+            switch outcome {
+            case .success: "ok"
+            case .failure(let error): error.code.name
+            }
+        let (counter, timing) = self.calls.withLock { calls in
+            let key = CallKey(family: family, result: result)
+            if let known = calls[key] { return known }
+            let made = (
+                self.registry.counter(
+                    MetricNames.Gateway.calls, help: "Calls, by method and outcome.",
+                    labels: ["method": family, "result": result]),
+                self.registry.timing(
+                    MetricNames.Gateway.call, help: "Time from call to reply.", labels: ["method": family])
+            )
+            calls[key] = made
+            return made
+        }
+        counter.add()
+        timing.record(microseconds: Int(microseconds))
+    }
+
+    /// Records an answered HTTP request.
+    func requested(_ status: Int, microseconds: Int) {
+        let (counter, timing) = self.requests.withLock { requests in
+            if let known = requests[status] { return known }
+            let made = (
+                self.registry.counter(
+                    MetricNames.HTTP.requests, help: "HTTP requests, by status.", labels: ["status": "\(status)"]),
+                self.registry.timing(MetricNames.HTTP.request, help: "Time from an HTTP request to its answer.")
+            )
+            requests[status] = made
+            return made
+        }
+        counter.add()
+        timing.record(microseconds: microseconds)
+    }
+
+    /// Records a resume that was refused, so that the client must load a snapshot.
+    func refusedReplay(_ why: ReplayRefusal) { self.replaysRefused[why]?.add() }
+
+    /// Records the close code of a connection that has ended.
+    ///
+    /// A client may send any code. Those that mean nothing here, and the gateway's own from a client, share one label.
+    func closed(_ code: UInt16, byPeer isByPeer: Bool) {
+        let isFalse = isByPeer && code >= 3000
+        (isFalse ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
+    }
+
+    /// The close codes with a label of their own: those of RFC 6455 and those of the gateway.
+    private static let closeCodes: [UInt16] =
+        [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1011, 1013] + Array(4000...4009) + Array(4100...4109)
+
+    /// Records what a limit refused or cut off.
+    func refused(_ reason: RefusalReason) { self.refusals[reason]?.add() }
+
+    /// Records what the HTTP server refused or cut off.
+    func refused(_ refusal: HTTPRefusal) {
+        switch refusal {
+        case .connectionsPerAddress: self.refused(RefusalReason.httpConnectionsPerAddress)
+        case .requestsPerAddress: self.refused(RefusalReason.httpRequestsPerAddress)
+        case .headTimeout: self.refused(RefusalReason.httpHeadTimeout)
+        case .bodyTimeout: self.refused(RefusalReason.httpBodyTimeout)
+        case .responseTimeout: self.refused(RefusalReason.httpResponseTimeout)
+        }
+    }
+
+    /// Adds the growth of a shard's ledger.
+    func add(_ ledger: DeliveryLedger, since old: DeliveryLedger) {
+        self.due.add(ledger.due - old.due)
+        self.delivered.add(ledger.delivered - old.delivered)
+        self.disconnectedItems.add(ledger.disconnected - old.disconnected)
+        self.owed.add(ledger.owed - old.owed)
+        for index in ledger.shed.indices where ledger.shed[index] > old.shed[index] {
+            self.shed[index].add(ledger.shed[index] - old.shed[index])
+        }
+    }
+
+    /// Returns the method's family for a label.
+    ///
+    /// Unknown families share one label value, so the number of labels is limited.
+    private static func family(_ method: String) -> String {
+        let family = method.prefix { $0 != "." }
+        let known: [Substring] = [
+            "login", "ping", "live", "metadata", "admin", "audience", "barrage", "stage", "seat", "cohost", "battle",
+        ]
+        return known.contains(family) ? String(family) : "unknown"
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClientAddress
+package import GatewayCore
+package import MachineKit
+package import PlazaModel
+
+/// The settings of a gateway.
+package struct GatewaySettings: Sendable {
+    /// The gateway's id, to which replies are addressed.
+    package var id: GatewayID
+    /// The address that clients connect to.
+    package var host: String
+    /// The port for WebSocket connections; 0 chooses a free one.
+    package var port: UInt16
+    /// The port for HTTP; 0 chooses a free one.
+    package var httpPort: UInt16
+    /// The number of event loops, each with its own thread and connections.
+    package var shards: Int
+    /// The number of partitions of every topic.
+    package var partitions: Int
+    /// The presence lease: how long a silent client counts as present.
+    package var lease: Milliseconds
+    /// The time for draining connections at a stop.
+    package var drain: Milliseconds
+    /// The policies of each app.
+    ///
+    /// The gateway uses the device limit and the number of earlier messages for new viewers.
+    package var policies = Policies()
+    /// The largest number of connections of the process; further ones get status 503.
+    package var maxConnections = 100_000
+    /// The byte budget of each reader.
+    package var budget = DeliveryBudget()
+    /// The size of each socket's send buffer; 0 leaves it to the kernel.
+    package var sendBufferBytes: Int32 = 0
+    /// How much one address, user, connection or app may take.
+    package var admission = AdmissionLimits()
+    /// Whether trusted proxies begin each WebSocket's connection with a PROXY header.
+    package var speaksProxyProtocol = false
+    /// The bytes that all WebSockets together hold of messages whose end was not received.
+    package var unfinishedBytes = 256 << 20
+    /// The HTTP requests per second of an app's server, for each call; beyond it, requests get status 429 (R13.2).
+    package var serverCallsPerSecond = 200
+    /// The HTTP requests per second of an app's server for the list of lives.
+    package var serverListsPerSecond = 10
+    /// The HTTP requests per second of one user; beyond it, requests get status 429.
+    package var userRequestsPerSecond = 20
+    /// The open HTTP connections of one address; behind a trusted proxy, the open requests of one client.
+    package var httpConnectionsPerAddress = 100
+    /// The proxies whose word about a client's address counts.
+    package var trustedProxies = TrustedProxies()
+    /// The number of malformed frames after which a connection is closed.
+    package var badFrames = 10
+    /// How long feed items are cached, for clients that resume.
+    package var ring = PartitionFeedCache.span
+
+    /// Creates settings with the default limits.
+    package init(
+        id: GatewayID, host: String = "127.0.0.1", port: UInt16 = 0, httpPort: UInt16 = 0, shards: Int = 1,
+        partitions: Int = 12, lease: Milliseconds = .seconds(90), drain: Milliseconds = Milliseconds(1500)
+    ) {
+        self.id = id
+        self.host = host
+        self.port = port
+        self.httpPort = httpPort
+        self.shards = min(64, max(1, shards))
+        self.partitions = max(1, partitions)
+        self.lease = lease
+        self.drain = drain
+    }
+}
+
+/// The identity and rights that a valid token grants.
+package struct Admission: Hashable, Sendable {
+    /// The token's app.
+    package var app: AppID
+    /// The token's user.
+    package var user: UserID
+    /// The token's role.
+    package var role: CallerRole
+    /// The user's displayed name, if the token sets it.
+    package var name: String?
+    /// The user's avatar, if the token sets it.
+    package var avatarURL: String?
+    /// The token's expiry, in milliseconds since 1970.
+    package var expiresAt: Int64
+
+    /// Creates an admission.
+    package init(
+        app: AppID, user: UserID, role: CallerRole, name: String? = nil, avatarURL: String? = nil, expiresAt: Int64
+    ) {
+        self.app = app
+        self.user = user
+        self.role = role
+        self.name = name
+        self.avatarURL = avatarURL
+        self.expiresAt = expiresAt
+    }
+
+    /// The token's user within its app.
+    package var key: UserKey { UserKey(self.app, self.user) }
+}
+
+/// Authenticates tokens (I17, no access without a valid token).
+package protocol TokenAuthenticator: Sendable {
+    /// Returns the identity that `token` proves. Called on the threads of the shards and of the HTTP server.
+    ///
+    /// - Throws: `tokenExpired` or `tokenInvalid`.
+    func authenticate(_ token: String) throws(ReplyError) -> Admission
+}

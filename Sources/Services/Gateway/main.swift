@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Gateway
+import Glibc
+import MachineKit
+import Observability
+import PlazaModel
+import ServiceShell
+import Settings
+
+/// The settings that only a gateway has.
+struct Extra: Sendable {
+    let port: Int
+    let httpPort: Int
+    let shards: Int
+    let leaseSeconds: Int
+    let ringSeconds: Int
+    let admission: AdmissionSettings
+
+    init(_ reader: inout SettingsReader) {
+        reader.section("Gateway")
+        self.port = reader.int("port", default: 8080, range: 0...65535, help: "Port of WebSockets; 0 takes a free one.")
+        self.httpPort = reader.int(
+            "http-port", default: 8081, range: 0...65535, help: "Port of HTTP; 0 takes a free one.")
+        self.shards = reader.int(
+            "shards", default: max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)), range: 1...64,
+            help: "Event loops, each with a thread and connections of its own.")
+        self.leaseSeconds = reader.int(
+            "lease-seconds", default: 90, range: 1...3600,
+            help: "How long a silent client counts as present; the same for presence and all gateways.")
+        self.ringSeconds = reader.int(
+            "ring-seconds", default: 60, range: 1...600,
+            help: "How long feed items are kept in memory for clients that come back; older ones are read again.")
+        self.admission = AdmissionSettings(&reader)
+    }
+}
+
+exit(
+    ServiceHost.run(
+        "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
+        settings: { Extra(&$0) },
+        check: { settings, reader in
+            if !settings.hasInvalidApps, let validationError = AppKeyAuthenticator.validationError(in: settings.apps) {
+                reader.reject(settings.appsOption, value: nil, remedy: validationError)
+            }
+        },
+        build: { host, extra in
+            var settings = GatewaySettings(
+                id: GatewayID(host.settings.instance), host: host.settings.host, port: UInt16(extra.port),
+                httpPort: UInt16(extra.httpPort), shards: extra.shards, partitions: host.settings.partitions,
+                lease: .seconds(Int64(extra.leaseSeconds)))
+            settings.policies = host.settings.policies
+            settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
+            settings.ring = .seconds(Int64(extra.ringSeconds))
+            let authenticator = try AppKeyAuthenticator(apps: host.settings.apps)
+            extra.admission.apply(to: &settings, apps: authenticator.appCount)
+            if !DescriptorLimit.raise(for: settings.maxConnections) {
+                host.log.warning("the limit of open files cannot be raised")
+            }
+            return [
+                GatewayService(
+                    settings, authenticator: authenticator, hooks: host.settings.hooks,
+                    kafka: host.settings.kafka(log: host.log),
+                    mode: host.settings.mode, log: host.log, registry: host.metrics)
+            ]
+        }))

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import Observability
+internal import PlazaModel
+
+/// Appends batches to a public topic without a transaction (docs/decisions/0007).
+///
+/// An appended batch costs the broker one request and one write; a transaction costs about ten. A batch is written to
+/// the feed partition with the same number as the inbox partition. When the outcome of a write is unknown, the shell's
+/// session ends; the next session reads back which records were written.
+final class AppendWriter {
+    /// The records of a batch that belong to one partition.
+    struct PartitionBatch {
+        var partition: Int32
+        var records: [OutgoingRecord]
+        /// The epoch of the partition's owner, written into each record.
+        var epoch: Int64
+        var commit: BatchHeader.Commit
+    }
+
+    let topic: PlazaTopic
+    private let producer: KafkaProducer
+    private let outcomes = Locked(Outcomes())
+    /// How long a batch may take to become durable; called for each batch.
+    private let timeout: @Sendable () -> Duration
+
+    private struct Outcomes {
+        var error: KafkaError?
+        var lastOffsets: [Int32: Int64] = [:]
+    }
+
+    init(
+        _ settings: KafkaSettings, topic: PlazaTopic, timeout: @escaping @Sendable () -> Duration,
+        machine: String, metrics: KafkaClientMetrics
+    ) throws(KafkaError) {
+        let outcomes = self.outcomes
+        let failures = metrics.failures(of: "\(machine)-append")
+        self.topic = topic
+        self.timeout = timeout
+        var settings = settings
+        // A batch may be sent in several requests. When one of them fails permanently, the later ones must fail as
+        // well, so that no batch has a gap.
+        settings.overrides["enable.gapless.guarantee"] = "true"
+        self.producer = try KafkaProducer(settings) { delivery in
+            if delivery.error != nil { failures.add() }
+            outcomes.withLock { outcomes in
+                outcomes.lastOffsets[delivery.partition] = max(
+                    outcomes.lastOffsets[delivery.partition] ?? 0, delivery.offset)
+                if let error = delivery.error { outcomes.error = error }
+            }
+        }
+        metrics.exportQueueDepth(of: self.producer, as: "\(machine)-append")
+    }
+
+    /// The error that made the producer unusable; nil if there is none.
+    var fatalError: KafkaError? { self.producer.fatalError }
+
+    /// Loads the topic's metadata; without it the first record is delayed by up to a second.
+    func warmUp() throws(KafkaError) {
+        try self.producer.topicMetadata(self.topic.rawValue, timeout: .seconds(5))
+    }
+
+    /// Makes the record with which a new owner claims a partition; the caller writes it in a transaction.
+    ///
+    /// Readers ignore all records that earlier owners append after this record.
+    func claimRecord(_ partition: Int32, epoch: Int64) -> OutgoingRecord {
+        OutgoingRecord(
+            topic: self.topic.rawValue, partition: partition, value: nil, headers: BatchHeader(epoch: epoch).headers)
+    }
+
+    /// Appends a batch and waits until it is durable.
+    ///
+    /// - Returns: the last offset that was written to each partition.
+    /// - Throws: `fatal` after any failure, because it is then unknown which records were written.
+    func append(_ batches: consuming [PartitionBatch]) throws(KafkaError) -> [Int32: Int64] {
+        do throws(KafkaError) {
+            self.outcomes.withLock { $0 = Outcomes() }
+            for var batch in batches {
+                let last = BatchHeader(epoch: batch.epoch, commit: batch.commit).headers
+                let others = BatchHeader(epoch: batch.epoch).headers
+                if batch.records.isEmpty {
+                    batch.records = [OutgoingRecord(topic: self.topic.rawValue, partition: batch.partition, value: nil)]
+                }
+                for index in batch.records.indices {
+                    batch.records[index].headers += index == batch.records.indices.last ? last : others
+                    try self.producer.send(batch.records[index])
+                }
+            }
+            try self.producer.flush(timeout: self.timeout())
+            let outcomes = self.outcomes.withLock { $0 }
+            if let error = outcomes.error { throw error }
+            return outcomes.lastOffsets
+        } catch {
+            throw KafkaError(
+                .fatal, "A batch may have been appended in part: \(error.description)", codeName: error.codeName,
+                isFatal: true)
+        }
+    }
+
+    func close() { self.producer.close(timeout: .milliseconds(500)) }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
+
+/// The headers of a record that was appended without a transaction (docs/decisions/0007).
+///
+/// Each record has its writer's epoch; the last record of a batch also has what the batch commits. A record with nothing
+/// but an epoch is a claim: behind it, records of older epochs are ignored.
+package struct BatchHeader: Equatable, Sendable {
+    /// What a batch commits with its last record.
+    package struct Commit: Equatable, Sendable {
+        /// The next offset to read of the inbox.
+        package var nextOffset: Int64
+        /// The processor's metadata for the offset.
+        package var metadata: String
+        /// The changed rows: the next part of the compressed stream that began at the last transaction.
+        package var rows: [UInt8]
+
+        package init(nextOffset: Int64, metadata: String, rows: [UInt8]) {
+            self.nextOffset = nextOffset
+            self.metadata = metadata
+            self.rows = rows
+        }
+    }
+
+    /// The generation of the partition's owner: the offset of the tick with which it took the inbox partition.
+    package var epoch: Int64
+    package var commit: Commit?
+
+    private static let epochHeader = "e"
+    private static let endHeader = "b"
+    private static let rowsHeader = "r"
+
+    package init(epoch: Int64, commit: Commit? = nil) {
+        self.epoch = epoch
+        self.commit = commit
+    }
+
+    /// Reads the headers of a record; nil for one that was written in a transaction.
+    package init?(_ record: IncomingRecord) {
+        guard let text = record.header(Self.epochHeader), let epoch = Int64(String(decoding: text, as: UTF8.self))
+        else { return nil }
+        self.epoch = epoch
+        guard let line = record.header(Self.endHeader) else { return }
+        let words = String(decoding: line, as: UTF8.self).split(
+            separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard words.count == 2, let nextOffset = Int64(words[0]) else { return }
+        self.commit = Commit(
+            nextOffset: nextOffset, metadata: String(words[1]), rows: record.header(Self.rowsHeader) ?? [])
+    }
+
+    /// The headers as Kafka stores them.
+    package var headers: [KafkaHeader] {
+        var headers = [KafkaHeader(name: Self.epochHeader, text: "\(self.epoch)")]
+        guard let commit = self.commit else { return headers }
+        headers.append(KafkaHeader(name: Self.endHeader, text: "\(commit.nextOffset) \(commit.metadata)"))
+        if !commit.rows.isEmpty { headers.append(KafkaHeader(name: Self.rowsHeader, value: commit.rows)) }
+        return headers
+    }
+}

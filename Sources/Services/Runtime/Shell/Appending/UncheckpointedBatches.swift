@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KafkaClient
+internal import PlazaModel
+
+/// The batches between a partition's last checkpoint and its new owner's claim; the new owner restores rows from them.
+struct UncheckpointedBatches {
+    let topic: PlazaTopic
+    /// The offset at which reading starts: the last checkpoint.
+    let start: Int64
+    /// The claims of the last checkpoint, and the new owner's claim once its record has been read.
+    private(set) var claims: FeedEpochs
+    private let epoch: Int64
+    private var filter: BatchFilter
+    private var commits: [BatchHeader.Commit] = []
+
+    /// Creates the collection without any batch.
+    ///
+    /// - Parameters:
+    ///   - topic: the topic to which the batches were appended.
+    ///   - claims: the claims in the last checkpoint; it may be empty except for `start`.
+    ///   - epoch: the new owner's epoch; its claim has a higher offset than `claims.start`.
+    init(_ topic: PlazaTopic, after claims: FeedEpochs, claimedBy epoch: Int64) {
+        self.topic = topic
+        self.start = claims.start
+        self.filter = BatchFilter(epoch: claims.epoch(before: claims.start))
+        self.claims = claims
+        self.epoch = epoch
+    }
+
+    /// Adds the next record of the partition, in the order of offsets.
+    mutating func append(_ record: IncomingRecord) {
+        var valid: [IncomingRecord] = []
+        if BatchHeader(record)?.epoch == self.epoch { self.claims.add(epoch: self.epoch, offset: record.offset) }
+        if let commit = self.filter.accept(record, into: &valid) { self.commits.append(commit) }
+    }
+
+    /// Returns the commits of the valid batches, in order.
+    ///
+    /// - Throws: `fenced` when a later owner has claimed the partition.
+    func validCommits() throws(KafkaError) -> [BatchHeader.Commit] {
+        guard self.filter.epoch <= self.epoch else {
+            throw KafkaError(.fenced, "Another instance has claimed a partition of \(self.topic.rawValue).")
+        }
+        return self.commits
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
+package import MachineKit
+package import PlazaModel
+
+/// Receives the records that a `CompactedTopicFollower` reads, to maintain the latest value of each key.
+///
+/// All methods are called on the follower's thread.
+package protocol CompactedTopicSubscriber: AnyObject {
+    /// Returns further partitions that the same consumer shall read, with the start offset of each.
+    func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64]
+
+    /// Whether `topicsLoaded` is called only after this topic has been read to its end.
+    func isLoadAwaited(ofTopic topic: String) -> Bool
+
+    /// Called at the start of each turn, before the poll.
+    ///
+    /// - Returns: how long the poll of this turn may wait for a record.
+    func turnStarted() -> Duration
+
+    /// Called for each record; records of one partition arrive in order.
+    func recordReceived(_ record: IncomingRecord)
+
+    /// Called when every awaited partition has been read to its end; once for each consumer.
+    func topicsLoaded()
+
+    /// Called at the end of each turn, after its records have been received.
+    func turnFinished()
+
+    /// Called after an error that makes the consumer unusable; a new consumer then reads everything again.
+    func readFailed(_ error: KafkaError)
+}
+
+extension CompactedTopicSubscriber {
+    package func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64] { [:] }
+    package func isLoadAwaited(ofTopic topic: String) -> Bool { true }
+    package func turnStarted() -> Duration { .milliseconds(500) }
+    package func turnFinished() {}
+}
+
+/// Reads all partitions of compacted topics from the beginning and continues with new records as they are appended.
+package final class CompactedTopicFollower: Sendable {
+    private let loop: ConsumerLoop
+    private let topics: [PlazaTopic]
+    private let partitions: Int
+    private let maxRecords: Int
+
+    /// Creates a follower; `run` starts reading.
+    ///
+    /// - Parameters:
+    ///   - topics: the compacted topics.
+    ///   - partitions: how many partitions each topic has.
+    ///   - kafka: the brokers' addresses and the client id.
+    ///   - fetchWait: how long a broker may delay an empty fetch response.
+    ///   - maxRecords: the maximum number of records that one poll returns.
+    package init(
+        _ topics: [PlazaTopic], partitions: Int, kafka: KafkaSettings, fetchWait: Duration, maxRecords: Int
+    ) {
+        self.loop = ConsumerLoop(kafka, fetchWait: fetchWait)
+        self.topics = topics
+        self.partitions = partitions
+        self.maxRecords = maxRecords
+    }
+
+    /// When the last turn began, by the monotonic clock; zero before the first turn.
+    package var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
+
+    /// Makes `run` return.
+    ///
+    /// May be called from any thread.
+    package func stop() { self.loop.stop() }
+
+    /// Reads on the calling thread until `stop` is called.
+    package func run(_ subscriber: some CompactedTopicSubscriber) {
+        self.loop.run { (consumer) throws(KafkaError) in
+            try self.read(consumer, subscriber)
+        } failed: { error in
+            subscriber.readFailed(error)
+        }
+    }
+
+    private func read(_ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber) throws(KafkaError) {
+        let offsets = try self.startOffsets(consumer, subscriber)
+        try consumer.assign(offsets)
+        var unread = Set(offsets.keys.filter { subscriber.isLoadAwaited(ofTopic: $0.topic) })
+        var records: [IncomingRecord] = []
+        while self.loop.beginTurn() {
+            records.removeAll(keepingCapacity: true)
+            let outcome = try consumer.poll(
+                max: self.maxRecords, timeout: subscriber.turnStarted(), into: &records)
+            for record in records { subscriber.recordReceived(record) }
+            if !unread.isEmpty {
+                unread.subtract(outcome.ends.keys)
+                if unread.isEmpty { subscriber.topicsLoaded() }
+            }
+            subscriber.turnFinished()
+        }
+    }
+
+    private func startOffsets(
+        _ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        // Without the topic's metadata the first fetch is delayed by up to a second.
+        for topic in self.topics { _ = try consumer.topicMetadata(topic.rawValue, timeout: .seconds(10)) }
+        var offsets = try subscriber.additionalPartitions(consumer)
+        for topic in self.topics {
+            for number in 0..<Int32(self.partitions) {
+                offsets[TopicPartition(topic.rawValue, number)] = LogicalOffset.beginning
+            }
+        }
+        return offsets
+    }
+}

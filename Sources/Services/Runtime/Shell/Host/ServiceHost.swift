@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Concurrency
+internal import Glibc
+internal import HTTPServer
+package import Observability
+package import Settings
+
+/// A service's process: its settings, health, metrics, topics and components.
+package final class ServiceHost: Sendable {
+    package let settings: ServiceSettings
+    package let log: Log
+    package let metrics: MetricsRegistry
+    /// The settings that all shells and followers of this process share.
+    package let shellSettings: ShellSettings
+    private let shared = Locked(Shared())
+
+    private struct Shared {
+        var components: [any ServiceComponent] = []
+        var hasStarted = false
+        var isStopping = false
+    }
+
+    private init(_ settings: ServiceSettings, service: String) {
+        self.settings = settings
+        self.log = Log(service: service, level: settings.logLevel).with([.process: .string(settings.instance)])
+        self.metrics = MetricsRegistry()
+        self.shellSettings = ShellSettings(
+            kafka: settings.kafka(log: self.log), instance: settings.instance, partitions: settings.partitions,
+            mode: settings.mode)
+        self.metrics.addProcessMetrics()
+        self.metrics.observe(MetricNames.Shell.ready, help: "Whether the service is ready: 1 or 0.") { [weak self] in
+            self?.unreadyComponents.isEmpty == true ? 1 : 0
+        }
+    }
+
+    /// Runs a service until SIGTERM or SIGINT.
+    ///
+    /// - Parameters:
+    ///   - service: the program's name.
+    ///   - summary: one sentence about the service, for `--help`.
+    ///   - extra: declares and reads the service's own settings.
+    ///   - check: reports invalid combinations of settings, before anything is started.
+    ///   - build: creates the service's components; called once the topics exist.
+    /// - Returns: the process's exit status.
+    package static func run<Extra: Sendable>(
+        _ service: String, summary: String, settings extra: (inout SettingsReader) -> Extra,
+        check: (ServiceSettings, inout SettingsReader) -> Void = { _, _ in },
+        build: @escaping @Sendable (ServiceHost, Extra) throws -> [any ServiceComponent]
+    ) -> Int32 {
+        var reader = SettingsReader(
+            program: service, summary: summary, arguments: Array(CommandLine.arguments.dropFirst()),
+            environment: ProcessEnvironment.all)
+        let settings = ServiceSettings(&reader, service: service)
+        let own = extra(&reader)
+        check(settings, &reader)
+        do {
+            try reader.finish()
+        } catch {
+            SettingsExit.report(error)
+            return error.exitStatus
+        }
+        // The signals are blocked before any thread is made, so that only `signals.wait()` below receives them.
+        let signals = StopSignals()
+        let host = ServiceHost(settings, service: service)
+        return host.run(signals) { host in try build(host, own) }
+    }
+
+    /// Runs a service that has no settings of its own until SIGTERM or SIGINT.
+    package static func run(
+        _ service: String, summary: String,
+        build: @escaping @Sendable (ServiceHost) throws -> [any ServiceComponent]
+    ) -> Int32 {
+        Self.run(service, summary: summary, settings: { _ in }, build: { host, _ in try build(host) })
+    }
+
+    private func run(_ signals: StopSignals, build: @escaping @Sendable (ServiceHost) throws -> [any ServiceComponent])
+        -> Int32
+    {
+        let server: WebServer
+        do {
+            server = try WebServer(
+                host: self.settings.opsHost, port: UInt16(self.settings.opsPort), handler: OpsRoutes(self).handler)
+        } catch {
+            self.log.error("the ops port cannot be had", [.detail: .string("\(error)")])
+            return 1
+        }
+        self.log.info("started", [.port: .int(Int(server.port))])
+        let failed = Locked(false)
+        let fail: @Sendable () -> Void = {
+            failed.withLock { $0 = true }
+            signals.raise()
+        }
+        let worker = DedicatedThread("service") { [self] in
+            do {
+                try self.runComponents(build, fail: fail)
+            } catch {
+                self.log.error("the service cannot run", [.detail: .string("\(error)")])
+                fail()
+            }
+        }
+        signals.wait()
+        let components = self.shared.withLock { shared in
+            shared.isStopping = true
+            return shared.components
+        }
+        for component in components { component.stop() }
+        let drained = worker.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
+        server.stop()
+        self.log.info("stopped", [.reason: drained ? "drained" : "cut off"])
+        return failed.withLock { $0 } ? 1 : 0
+    }
+
+    /// Sets up the topics, runs the components, and waits for all of them to end.
+    private func runComponents(
+        _ build: (ServiceHost) throws -> [any ServiceComponent], fail: @escaping @Sendable () -> Void
+    ) throws {
+        try TopicSetup(self.settings, self.log).run { [self] in self.isStopping }
+        guard !self.isStopping else { return }
+        let components = try build(self)
+        let isStopping = self.shared.withLock { shared in
+            shared.components = components
+            shared.hasStarted = true
+            return shared.isStopping
+        }
+        if isStopping { for component in components { component.stop() } }
+        let threads = components.map { component in
+            DedicatedThread(component.name) { [self] in
+                component.run()
+                guard !self.isStopping else { return }
+                // The component has logged the cause. Without it the process would never become ready, so the process
+                // exits and can be restarted.
+                self.log.error("a part of the service has ended", [.reason: .string(component.name)])
+                fail()
+            }
+        }
+        for thread in threads { thread.join() }
+    }
+
+    private var isStopping: Bool { self.shared.withLock { $0.isStopping } }
+
+    /// The names of the components that are not ready, for `/readyz`; `kafka` before any component was started.
+    var unreadyComponents: [String] {
+        let (components, hasStarted, isStopping) = self.shared.withLock {
+            ($0.components, $0.hasStarted, $0.isStopping)
+        }
+        if isStopping { return ["stopping"] }
+        return hasStarted ? components.filter { !$0.isReady }.map(\.name) : ["kafka"]
+    }
+
+    /// The names of the components whose loops hang, for `/livez`.
+    var hungComponents: [String] { self.shared.withLock { $0.components }.filter { !$0.isLive }.map(\.name) }
+}
+
+extension ServiceHost {
+    /// Creates the shell of one of this service's machines.
+    package func shell(_ spec: MachineSpec) -> MachineShell {
+        MachineShell(spec, settings: self.shellSettings, log: self.log, metrics: self.metrics)
+    }
+
+    /// Creates a follower of the apps' settings, for machines of this service.
+    package func appTable() -> AppTableFollower { AppTableFollower(self.shellSettings, log: self.log) }
+}

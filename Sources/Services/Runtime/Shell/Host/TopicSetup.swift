@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import Observability
+internal import PlazaModel
+
+/// Creates the topics in Kafka and checks their partition counts and sizes of records; on the in-memory broker, waits until the topics
+/// exist.
+struct TopicSetup {
+    private let settings: ServiceSettings
+    private let log: Log
+
+    init(_ settings: ServiceSettings, _ log: Log) {
+        self.settings = settings
+        self.log = log
+    }
+
+    /// Retries until the topics exist or `isStopping` returns true; the pause between attempts doubles up to one
+    /// second.
+    func run(isStopping: () -> Bool) throws {
+        var pause: Int64 = 50
+        var hasLogged = false
+        while !isStopping() {
+            do {
+                return try self.attempt()
+            } catch {
+                if error.kind == .invalidConfiguration || error.kind == .fatal { throw error }
+                if !hasLogged { self.log.warning("waiting for Kafka", [.detail: .string(error.description)]) }
+                hasLogged = true
+                DedicatedThread.sleep(for: .milliseconds(pause))
+                pause = min(2 * pause, 1000)
+            }
+        }
+    }
+
+    private func attempt() throws(KafkaError) {
+        let admin = try KafkaAdmin(self.settings.kafka(log: self.log))
+        _ = try admin.waitUntilReachable(timeout: .seconds(2))
+        if self.settings.mode == .full {
+            try admin.createTopics(
+                PlazaTopic.allCases.map {
+                    TopicSpec(
+                        name: $0.rawValue, partitions: self.settings.partitions,
+                        replication: self.settings.replication, config: $0.configuration)
+                })
+            try self.checkMessageSizes(admin)
+        }
+        let consumer = try KafkaConsumer(self.settings.kafka(log: self.log))
+        defer { consumer.close() }
+        for name in PlazaTopic.allCases.map(\.rawValue) {
+            let count = try consumer.topicMetadata(name, timeout: .seconds(5))
+            guard count == self.settings.partitions else {
+                throw KafkaError(
+                    .invalidConfiguration,
+                    "The topic \(name) has \(count) partitions and --partitions says \(self.settings.partitions): the number "
+                        + "is chosen when a cluster is made and never changes.")
+            }
+        }
+    }
+
+    /// Checks that existing topics take the records that services may write.
+    ///
+    /// A batch that is too large can never be written, so its partition would stop for good.
+    private func checkMessageSizes(_ admin: KafkaAdmin) throws(KafkaError) {
+        let topics: [TopicDescription]
+        do throws(KafkaError) {
+            topics = try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue))
+        } catch {
+            // A broker may forbid the question.
+            return self.log.warning("topics' settings are unknown", [.detail: .string(error.description)])
+        }
+        for topic in topics {
+            guard let bytes = topic.config["max.message.bytes"].flatMap({ Int($0) }), bytes < PlazaTopic.maxMessageBytes
+            else { continue }
+            throw KafkaError(
+                .invalidConfiguration,
+                "The topic \(topic.name) has max.message.bytes \(bytes), and services write up to "
+                    + "\(PlazaTopic.maxMessageBytes): set it with kafka-configs.sh.")
+        }
+    }
+}

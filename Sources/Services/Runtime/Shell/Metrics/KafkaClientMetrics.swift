@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
+package import Observability
+
+/// Exports the metrics of a process's Kafka clients.
+package struct KafkaClientMetrics: Sendable {
+    private let registry: MetricsRegistry
+
+    /// How often a consumer reports its lag.
+    private static let statisticsInterval: Duration = .seconds(5)
+
+    /// Exports into `registry`.
+    package init(_ registry: MetricsRegistry) { self.registry = registry }
+
+    /// Returns `settings` extended so that the consumer's lag is exported with the label `reader`.
+    package func exportingLag(_ settings: KafkaSettings, as reader: String) -> KafkaSettings {
+        let lag = self.registry.gauge(
+            MetricNames.Kafka.consumerLag, help: "Messages between partitions' ends and what was read.",
+            labels: ["reader": reader])
+        var settings = settings
+        settings.statisticsInterval = Self.statisticsInterval
+        settings.onStatistics = { statistics in lag.set(Int(statistics.lag.values.reduce(0, +))) }
+        return settings
+    }
+
+    /// Counts records that a producer's full queue rejected, with the label `writer`.
+    package func drops(of writer: String) -> Counter {
+        self.registry.counter(
+            MetricNames.Kafka.producerQueueDrops, help: "Messages that a producer's full queue did not take.",
+            labels: ["writer": writer])
+    }
+
+    /// Counts records that a producer could not deliver, with the label `writer`.
+    package func failures(of writer: String) -> Counter {
+        self.registry.counter(
+            MetricNames.Kafka.deliveryFailures, help: "Messages that a producer could not deliver.",
+            labels: ["writer": writer])
+    }
+
+    /// Exports the length of a producer's queue with the label `writer`; the producer is referenced weakly.
+    package func exportQueueDepth(of producer: KafkaProducer, as writer: String) {
+        self.registry.observe(
+            MetricNames.Kafka.producerQueueDepth, help: "Messages waiting in a producer's queue.",
+            labels: ["writer": writer]
+        ) { [weak producer] in Double(producer?.queueDepth ?? 0) }
+    }
+}

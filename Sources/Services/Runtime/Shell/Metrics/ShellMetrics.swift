@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Observability
+
+/// The metrics of a machine's shell.
+struct ShellMetrics {
+    let recordsIn: Counter
+    let recordsOut: Counter
+    let replies: Counter
+    let lostReplies: Counter
+    let committed: Counter
+    let aborted: Counter
+    let deadLetters: Counter
+    let batches: Timing
+    let restore: Timing
+    let assigned: Counter
+    let revoked: Counter
+    let partitions: Gauge
+    let rows: Gauge
+
+    init(_ registry: MetricsRegistry, machine: String) {
+        func labels(_ more: [String: String] = [:]) -> [String: String] {
+            more.merging(["machine": machine]) { first, _ in first }
+        }
+        let names = MetricNames.Shell.self
+        self.recordsIn = registry.counter(names.recordsIn, help: "Inbox records decided.", labels: labels())
+        self.recordsOut = registry.counter(names.recordsOut, help: "Records written in batches.", labels: labels())
+        self.replies = registry.counter(
+            names.replies, help: "Replies, by what became of them.", labels: labels(["fate": "sent"]))
+        self.lostReplies = registry.counter(
+            names.replies, help: "Replies, by what became of them.", labels: labels(["fate": "lost"]))
+        self.committed = registry.counter(
+            names.transactions, help: "Batches, by outcome.", labels: labels(["outcome": "committed"]))
+        self.aborted = registry.counter(
+            names.transactions, help: "Batches, by outcome.", labels: labels(["outcome": "aborted"]))
+        self.deadLetters = registry.counter(
+            names.deadLetters, help: "Inputs and rows that could not be processed and were set aside.",
+            labels: labels())
+        self.batches = registry.timing(names.batch, help: "Time from a batch's poll to its commit.", labels: labels())
+        self.restore = registry.timing(names.restore, help: "Time to restore and take partitions.", labels: labels())
+        func rebalances(_ kind: String) -> Counter {
+            registry.counter(
+                MetricNames.Kafka.rebalances, help: "Times that the group gave partitions, or took them.",
+                labels: labels(["kind": kind]))
+        }
+        self.assigned = rebalances("assigned")
+        self.revoked = rebalances("revoked")
+        self.partitions = registry.gauge(names.partitions, help: "Partitions owned.", labels: labels())
+        self.rows = registry.gauge(names.rows, help: "Rows held.", labels: labels())
+    }
+
+    /// Records a committed batch.
+    func batchCommitted(records: Int, written: Int, replies: Int, milliseconds: Int64, rows: Int) {
+        self.recordsIn.add(records)
+        self.recordsOut.add(written)
+        self.replies.add(replies)
+        self.committed.add()
+        self.batches.record(milliseconds: Int(milliseconds))
+        self.rows.set(rows)
+    }
+}

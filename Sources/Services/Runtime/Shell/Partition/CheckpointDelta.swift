@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Compression
+internal import FoundationEssentials
+
+/// The rows of a partition that changed since they were last written to the state topic.
+///
+/// A transaction costs one request and one marker for each partition that it writes, and half of those partitions would
+/// belong to the state topic. Changed rows are therefore first stored, compressed, in a cheaper place (`Storage`). When
+/// the delta exceeds its size limit, all its rows are written to the state topic and an empty delta begins. A row that
+/// changes forty times a second is then written to the state topic only once or twice a second.
+package struct CheckpointDelta {
+    /// A changed row; `row` is nil if the row was removed.
+    package typealias Change = (key: String, row: [UInt8]?)
+
+    /// Where the delta is stored.
+    package enum Storage {
+        /// In the metadata of the partition's committed offset; each commit contains the whole delta.
+        case offsetMetadata
+        /// In the headers of appended batches; each batch contains only its own changes.
+        case appendedBatches
+    }
+
+    /// Where a batch's changed rows are written.
+    enum Plan {
+        /// The rows are added to the delta: in the offset's metadata, or as `added` in the batch's header.
+        case delta(metadata: String, added: [UInt8])
+        /// The rows and the whole delta are written to the state topic.
+        case written(rows: [Change], metadata: String)
+
+        var metadata: String {
+            switch self {
+            case .delta(let metadata, _), .written(_, let metadata): metadata
+            }
+        }
+    }
+
+    /// The broker's default limit for the metadata of an offset, in bytes.
+    static let metadataLimit = 4096
+    /// The maximum bytes of changes, before compression, between two writes to the state topic; a restore reads all of
+    /// them.
+    private static let maxAppendedBytes = 8 << 20
+    /// The changes of a larger batch are written to the state topic at once, because they would not fit.
+    private static let maxBatchBytes = 32 * 1024
+    /// The maximum size of an inflated delta.
+    ///
+    /// It protects against metadata that another program wrote.
+    private static let maxInflatedBytes = 16 << 20
+
+    private let storage: Storage
+    /// The rows of the delta, by key; nil for a removed row.
+    private var changed: [String: [UInt8]?] = [:]
+    /// The compressed delta in the committed offset's metadata.
+    private var storedBytes: [UInt8] = []
+    /// The bytes of changes, before compression, appended since the last write to the state topic.
+    private var appendedBytes = 0
+    /// The compressor that continues the stored delta.
+    ///
+    /// A compressor cannot be rolled back. It is therefore nil after a rollback, and the next batch is written to the
+    /// state topic.
+    private var stream: DeflateStream?
+    /// The change that `committed` applies to the delta.
+    private var pendingPlan: PendingPlan?
+
+    private enum PendingPlan {
+        case delta(changes: [Change], size: Int, added: [UInt8])
+        case written
+    }
+
+    /// Creates an empty delta, for a partition without a committed offset.
+    init(storage: Storage = .offsetMetadata) {
+        self.storage = storage
+        self.stream = DeflateStream()
+    }
+
+    /// Restores the delta from the metadata of a committed offset.
+    ///
+    /// - Throws: `InflationError` when the metadata is not valid; the current rows are then unknown.
+    package init(metadata: String, storage: Storage = .offsetMetadata) throws(InflationError) {
+        self.init(storage: storage)
+        guard let text = Self.lines(of: metadata).delta else { return }
+        guard let data = Data(base64Encoded: text) else { throw .corrupt }
+        try self.restore(Array(data))
+    }
+
+    /// Restores the delta from the batches that were appended since the last write to the state topic.
+    ///
+    /// - Parameter appended: the changes of the batches, joined in order.
+    /// - Throws: `InflationError` when the bytes are not valid.
+    package init(appended: [UInt8]) throws(InflationError) {
+        self.init(storage: .appendedBatches)
+        if appended.isEmpty { self.stream = nil } else { try self.restore(appended) }
+    }
+
+    private mutating func restore(_ stream: [UInt8]) throws(InflationError) {
+        for change in try Self.changes(in: try Inflation.inflate(stream, limit: Self.maxInflatedBytes)) {
+            self.changed[change.key] = .some(change.row)
+        }
+        // The previous owner's compressor is gone, so the next batch is written to the state topic.
+        self.stream = nil
+    }
+
+    /// The rows of the delta, sorted by key; restore them after the rows of the state topic.
+    package var rows: [Change] { Self.sorted(self.changed) }
+
+    /// Returns the processor's part of an offset's metadata.
+    static func processorMetadata(in metadata: String) -> String { Self.lines(of: metadata).processor }
+
+    /// Decides where a batch's changed rows are written.
+    ///
+    /// - Parameters:
+    ///   - changes: the rows that the batch changed.
+    ///   - metadata: the processor's metadata for the offset: one line.
+    ///   - mustWriteRows: whether the rows must be written to the state topic.
+    /// - Returns: the plan; it is valid until the next call. Then call `committed` or `rolledBack`.
+    mutating func plan(_ changes: [Change], metadata: String, mustWriteRows: Bool = false) -> Plan {
+        if !mustWriteRows, let plan = self.planDelta(changes, metadata: metadata) { return plan }
+        self.stream = DeflateStream()
+        self.pendingPlan = .written
+        var rows = self.changed
+        for change in changes { rows[change.key] = .some(change.row) }
+        return .written(rows: Self.sorted(rows), metadata: metadata)
+    }
+
+    /// Plans to add the changes to the delta; nil if the delta would exceed its size limit.
+    private mutating func planDelta(_ changes: [Change], metadata: String) -> Plan? {
+        var bytes: [UInt8] = []
+        for change in changes { Self.append(change, to: &bytes) }
+        guard let stream = self.stream, bytes.count <= Self.maxBatchBytes else { return nil }
+        let added = bytes.isEmpty ? [] : stream.append(bytes)
+        var metadata = metadata
+        switch self.storage {
+        case .offsetMetadata:
+            let stored = self.storedBytes + added
+            if !stored.isEmpty { metadata += "\n" + Data(stored).base64EncodedString() }
+            guard metadata.utf8.count <= Self.metadataLimit else { return nil }
+        case .appendedBatches:
+            guard self.appendedBytes + bytes.count <= Self.maxAppendedBytes else { return nil }
+        }
+        self.pendingPlan = .delta(changes: changes, size: bytes.count, added: added)
+        return .delta(metadata: metadata, added: added)
+    }
+
+    /// Applies the last plan, whose batch is durable.
+    mutating func committed() {
+        switch self.pendingPlan {
+        case .delta(let changes, let size, let added):
+            for change in changes { self.changed[change.key] = .some(change.row) }
+            if self.storage == .offsetMetadata { self.storedBytes += added } else { self.appendedBytes += size }
+        case .written:
+            self.changed.removeAll(keepingCapacity: true)
+            self.storedBytes.removeAll(keepingCapacity: true)
+            self.appendedBytes = 0
+        case nil: return
+        }
+        self.pendingPlan = nil
+    }
+
+    /// Discards the last plan, whose batch was rolled back.
+    mutating func rolledBack() {
+        guard self.pendingPlan != nil else { return }
+        self.pendingPlan = nil
+        self.stream = nil
+    }
+
+    private static func lines(of metadata: String) -> (processor: String, delta: String?) {
+        let lines = metadata.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        return (lines.first.map(String.init) ?? "", lines.count > 1 ? String(lines[1]) : nil)
+    }
+
+    private static func sorted(_ rows: [String: [UInt8]?]) -> [Change] {
+        rows.map { (key: $0.key, row: $0.value) }.sorted { $0.key < $1.key }
+    }
+}
+
+// MARK: - A change as bytes
+
+extension CheckpointDelta {
+    /// Encodes a change as length-prefixed bytes.
+    ///
+    /// The order is: the length of the key, the key, the length of the row plus one, and the row. A removed row is encoded
+    /// as length 0.
+    private static func append(_ change: Change, to bytes: inout [UInt8]) {
+        let key = Array(change.key.utf8)
+        Self.append(key.count, to: &bytes)
+        bytes += key
+        Self.append(change.row.map { $0.count + 1 } ?? 0, to: &bytes)
+        if let row = change.row { bytes += row }
+    }
+
+    /// Encodes a number as a base-128 varint.
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+        var rest = number
+        while rest > 0x7f {
+            bytes.append(UInt8(rest & 0x7f) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// Decodes all changes.
+    private static func changes(in bytes: [UInt8]) throws(InflationError) -> [Change] {
+        var changes: [Change] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let key = String(decoding: try Self.take(try Self.number(from: &rest), from: &rest), as: UTF8.self)
+            let length = try Self.number(from: &rest)
+            changes.append((key, length == 0 ? nil : Array(try Self.take(length - 1, from: &rest))))
+        }
+        return changes
+    }
+
+    private static func number(from bytes: inout ArraySlice<UInt8>) throws(InflationError) -> Int {
+        var number = 0
+        for shift in stride(from: 0, through: 28, by: 7) {
+            guard let byte = bytes.popFirst() else { throw .corrupt }
+            number |= Int(byte & 0x7f) << shift
+            if byte & 0x80 == 0 { return number }
+        }
+        throw .corrupt
+    }
+
+    private static func take(
+        _ count: Int, from bytes: inout ArraySlice<UInt8>
+    ) throws(InflationError) -> ArraySlice<UInt8> {
+        guard count <= bytes.count else { throw .corrupt }
+        let taken = bytes.prefix(count)
+        bytes = bytes.dropFirst(count)
+        return taken
+    }
+}

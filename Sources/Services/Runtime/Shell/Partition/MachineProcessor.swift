@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import Observability
+package import PlazaModel
+internal import PlazaWire
+
+/// Runs a pure machine for one partition: decodes inputs and rows, holds the rows in a journal, and handles rows that
+/// are due.
+package final class MachineProcessor<M: Machine>: PartitionProcessor
+where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
+    private var machine: M
+    private let log: Log
+    private let malformed: Counter
+    private let observe: ((M.Row?, M.Row?) -> Void)?
+    private let refresh: ((inout M) -> Void)?
+    private var journal = Journal<M.Key, M.Row>()
+    /// The latest time of an input.
+    ///
+    /// It is committed with the offset, so that time never goes backwards for a new owner.
+    private var now = Timestamp.distantPast
+    private var committedNow = Timestamp.distantPast
+    /// How long the partition has stood still so far; committed like `now`.
+    private var standstill = Milliseconds(0)
+    private var committedStandstill = Milliseconds(0)
+    package private(set) var causes: [Int] = []
+
+    /// Creates a processor without rows.
+    ///
+    /// - Parameters:
+    ///   - machine: the machine that handles the inputs.
+    ///   - log: the log to which malformed records are reported.
+    ///   - malformed: the counter of malformed records.
+    ///   - observe: called for metrics after a commit, with each changed row before and after the change.
+    ///   - refresh: called at the start of each batch to update the machine's tables.
+    package init(
+        _ machine: M, log: Log, malformed: Counter, observe: ((M.Row?, M.Row?) -> Void)? = nil,
+        refresh: ((inout M) -> Void)? = nil
+    ) {
+        self.refresh = refresh
+        self.observe = observe
+        self.machine = machine
+        self.log = log
+        self.malformed = malformed
+    }
+
+    /// Creates the processor of the partition that `context` names.
+    package convenience init(
+        _ machine: M, _ context: ProcessorContext, observe: ((M.Row?, M.Row?) -> Void)? = nil,
+        refresh: ((inout M) -> Void)? = nil
+    ) {
+        let malformed = context.metrics.counter(
+            MetricNames.Shell.malformed, help: "Records that could not be read and were skipped.",
+            labels: ["machine": context.machine])
+        self.init(machine, log: context.log, malformed: malformed, observe: observe, refresh: refresh)
+    }
+
+    package func restore(key: String, row: [UInt8]?) {
+        guard let rowKey = M.Key(text: key) else { return self.skipMalformed(key, "no key of a row") }
+        guard let row else { return self.journal.restore(rowKey, nil) }
+        do {
+            self.journal.restore(rowKey, try Wire.decode(M.Row.self, from: row))
+        } catch {
+            self.skipMalformed(key, "\(error)")
+        }
+    }
+
+    package func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) {
+        let numbers = committedMetadata.split(separator: " ").map { Int64($0) }
+        if let time = numbers.first ?? nil { self.committedNow = Timestamp(milliseconds: time) }
+        if numbers.count > 1, let standstill = numbers[1] { self.committedStandstill = Milliseconds(standstill) }
+        self.now = self.committedNow
+        self.standstill = self.committedStandstill
+    }
+
+    package func process(_ inputs: [InboxInput], effects: inout [Effect]) {
+        self.causes.removeAll(keepingCapacity: true)
+        self.refresh?(&self.machine)
+        for (index, input) in inputs.enumerated() {
+            let moment = self.advance(to: input)
+            self.machine.handleDue(in: &self.journal, at: moment, into: &effects)
+            if case .record(let bytes) = input.payload {
+                do {
+                    let command = try Wire.decode(M.Input.self, from: bytes)
+                    self.machine.handle(command, in: &self.journal, at: moment, into: &effects)
+                } catch {
+                    self.skipMalformed("offset \(input.moment.offset)", "\(error)")
+                }
+            }
+            while self.causes.count < effects.count { self.causes.append(index) }
+        }
+    }
+
+    package func isRowDue(before input: InboxInput) -> Bool {
+        self.journal.nextDue.map { $0 <= max(self.now, input.moment.now) } ?? false
+    }
+
+    package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {
+        let moment = self.advance(to: input)
+        self.causes.removeAll(keepingCapacity: true)
+        self.refresh?(&self.machine)
+        let handled = self.machine.handleDue(in: &self.journal, at: moment, limit: 1, into: &effects)
+        self.causes = Array(repeating: 0, count: effects.count)
+        return handled > 0
+    }
+
+    package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? {
+        let moment = self.advance(to: input)
+        guard let key = self.journal.popDue(at: moment.now), let row = self.journal[key] else { return nil }
+        self.journal[key] = nil
+        return (key.text, Wire.encode(row))
+    }
+
+    /// Advances the clock to an input's time.
+    private func advance(to input: InboxInput) -> Moment {
+        self.standstill = self.standstill + Moment.standstill(from: self.now, to: input.moment.now)
+        self.now = max(self.now, input.moment.now)
+        return Moment(now: self.now, offset: input.moment.offset, standstill: self.standstill)
+    }
+
+    package var changes: [(key: String, row: [UInt8]?)] {
+        self.journal.changes.map { ($0.key.text, $0.row.map { Wire.encode($0) }) }
+    }
+    package var offsetMetadata: String {
+        // Earlier versions know the time alone, so a partition that never stood still is committed as they do it.
+        self.standstill == Milliseconds(0)
+            ? "\(self.now.milliseconds)" : "\(self.now.milliseconds) \(self.standstill.count)"
+    }
+    package var nextDue: Timestamp? { self.journal.nextDue }
+    package var rowCount: Int { self.journal.count }
+
+    package func committed() {
+        if let observe = self.observe { self.journal.forEachChange(observe) }
+        self.journal.commit()
+        self.committedNow = self.now
+        self.committedStandstill = self.standstill
+    }
+
+    package func rolledBack() {
+        self.journal.rollback()
+        self.now = self.committedNow
+        self.standstill = self.committedStandstill
+    }
+
+    /// Counts and logs a malformed record, which is skipped: it must not block the partition.
+    private func skipMalformed(_ record: String, _ reason: String) {
+        self.malformed.add()
+        self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])
+    }
+}

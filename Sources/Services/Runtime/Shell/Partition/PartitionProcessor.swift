@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import Observability
+package import PlazaModel
+
+/// One inbox record as it is passed to a processor.
+package struct InboxInput: Sendable {
+    /// The content of the record.
+    package enum Payload: Sendable {
+        /// A command or an event, as JSON.
+        case record([UInt8])
+        /// A tick that the owner wrote: no command, only a new time.
+        case tick
+    }
+    /// The record's offset and the broker's time, which never goes backwards within the partition.
+    package var moment: Moment
+    package var payload: Payload
+    /// The trace context in the record's headers, if there is one.
+    package var trace: TraceContext?
+
+    package init(moment: Moment, payload: Payload, trace: TraceContext? = nil) {
+        self.moment = moment
+        self.payload = payload
+        self.trace = trace
+    }
+}
+
+/// Why a processor cannot continue with its partition.
+package enum ProcessorError: Error, Equatable, Sendable {
+    /// Another instance owns the partition; the shell leaves the group and joins again.
+    case fenced
+    /// A service that the processor needs is unavailable; the batch is retried after a pause.
+    case unavailable(String)
+    /// One of the inputs can never be processed; the shell finds it and sets it aside.
+    case rejected(String)
+}
+
+/// Decides the inputs of one partition, on the shell's thread.
+///
+/// The shell calls `restore` for each row. After each assignment it calls `acquired` once, before the first `process`.
+/// After `process` it writes the effects, the changes and the offset in one transaction and calls `committed`. If the
+/// transaction is aborted it calls `rolledBack`, and `process` gets the same inputs again.
+package protocol PartitionProcessor: AnyObject {
+    /// Restores a row of the state topic; `row` is nil if the row was removed.
+    func restore(key: String, row: [UInt8]?)
+
+    /// Tells the processor that this instance has acquired the partition.
+    ///
+    /// - Parameters:
+    ///   - generation: the offset of the tick that the owner wrote when it acquired the partition; it grows with each owner.
+    ///   - committedMetadata: the metadata that the last owner committed; empty for the first owner.
+    ///   - now: the time of the first input.
+    /// - Throws: `.fenced` when a later owner has acquired the partition.
+    func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError)
+
+    /// Decides the inputs of a batch, in order. It may do I/O.
+    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError)
+
+    /// Whether a row is due when `input` is processed; false for a processor that does not handle rows one by one.
+    func isRowDue(before input: InboxInput) -> Bool
+
+    /// Handles the earliest row that is due when `input` is processed, and nothing else.
+    ///
+    /// - Returns: whether a row was due.
+    func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool
+
+    /// Removes the earliest row that is due when `input` is processed, because it can never be handled.
+    ///
+    /// - Returns: the row and its key; nil when no row is due.
+    func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])?
+
+    /// For each effect of the last `process`, the index of the input that caused it; empty if unknown.
+    var causes: [Int] { get }
+    /// The rows that the last `process` changed; `row` is nil for a removed row.
+    var changes: [(key: String, row: [UInt8]?)] { get }
+    /// The processor's part of the offset's metadata: one short line.
+    var offsetMetadata: String { get }
+    /// When the next row is due; nil if no row has a due time.
+    var nextDue: Timestamp? { get }
+    /// The number of rows that the processor holds.
+    var rowCount: Int { get }
+
+    /// Called when the result of the last `process` is durable.
+    func committed()
+    /// Called when the result of the last `process` was rolled back.
+    func rolledBack()
+}
+
+extension PartitionProcessor {
+    package var causes: [Int] { [] }
+    package var rowCount: Int { 0 }
+    package func isRowDue(before input: InboxInput) -> Bool { false }
+    package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool { false }
+    package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? { nil }
+}

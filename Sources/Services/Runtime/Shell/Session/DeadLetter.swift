@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KafkaClient
+internal import PlazaModel
+internal import PlazaWire
+
+/// A record of the topic `dead.letters`: an input, or a row, that can never be processed (docs/TOPICS.md).
+///
+/// Key, value and headers are those of the original, so that it can be submitted again; `DeadLetterOrigin` is added.
+struct DeadLetter {
+    /// The most bytes of an original's value that are kept: below the broker's limit with room for the headers.
+    private static let maxValueBytes = 500_000
+
+    private let original: IncomingRecord
+    private var key: [UInt8]?
+    private var value: [UInt8]?
+    private var origin: DeadLetterOrigin
+
+    /// The letter of an inbox record.
+    ///
+    /// - Parameters:
+    ///   - record: the record.
+    ///   - machine: the machine that could not process it.
+    ///   - reason: why, for people.
+    init(_ record: IncomingRecord, machine: String, reason: String) {
+        self.original = record
+        self.key = record.key
+        self.value = record.value
+        self.origin = DeadLetterOrigin(
+            topic: record.topic, partition: record.partition, offset: record.offset, machine: machine, reason: reason)
+    }
+
+    /// Replaces the input by a row that was due before it.
+    mutating func replaceInput(byRow row: [UInt8], key: String, of state: PlazaTopic) {
+        self.key = Array(key.utf8)
+        self.value = row
+        self.origin.topic = state.rawValue
+    }
+
+    /// The record for the topic `dead.letters`.
+    var outgoing: OutgoingRecord {
+        var origin = self.origin
+        var kept = self.value
+        if let value = self.value, value.count > Self.maxValueBytes {
+            origin.omittedBytes = value.count
+            kept = nil
+        }
+        let added = origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+        return OutgoingRecord(
+            topic: PlazaTopic.deadLetters.rawValue, partition: self.original.partition, key: self.key, value: kept,
+            headers: self.original.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) } + added)
+    }
+
+    /// The reply to the input's caller; nil if nobody waits for one.
+    func reply(_ failure: InputFailure) -> Effect? {
+        guard let value = self.original.value, let (caller, app) = InboxCaller.find(in: value) else { return nil }
+        return .failure(failure.replyCode, "the call could not be processed and was set aside", to: caller, app: app)
+    }
+}

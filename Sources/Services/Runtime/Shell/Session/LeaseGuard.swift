@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+
+/// Detects that a shell's thread stalled for so long that the group may have reassigned its partitions.
+///
+/// The group removes a member whose heartbeats stop. Another thread of the process sends them, but a stalled shell
+/// thread may mean that the whole process was stalled. A turn that ends within the limit proves that the process was
+/// running.
+struct LeaseGuard {
+    /// How long a turn may take: the session timeout minus the heartbeat interval and a margin.
+    let limit: Milliseconds
+    private var turnBeganAt: MonotonicTime?
+    private var isStalled = false
+
+    init(limit: Milliseconds) { self.limit = limit }
+
+    /// Records the start of a turn.
+    mutating func turnStarted(at now: MonotonicTime) {
+        self.isStalled = self.isLeaseDoubtful(at: now)
+        self.turnBeganAt = now
+    }
+
+    /// Records that a transaction that began at `began` succeeded, so this instance was still a member of the group
+    /// then.
+    mutating func membershipConfirmed(at began: MonotonicTime) {
+        self.isStalled = false
+        self.turnBeganAt = began
+    }
+
+    /// Whether another member may own the partitions by now.
+    func isLeaseDoubtful(at now: MonotonicTime) -> Bool {
+        self.isStalled || self.turnBeganAt.map { now - $0 >= self.limit } ?? false
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+package import KafkaClient
+internal import MachineKit
+
+/// The state of a consumer loop that other threads read and change.
+package final class LoopStatus: Sendable {
+    private struct State {
+        var isStopping = false
+        var isReady = false
+        var lastTurnAt = MonotonicClock.now
+        var progress = ProgressWatch()
+        var waker: ConsumerWaker?
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    /// Whether the loop has joined its group and restored its state.
+    package var isReady: Bool { self.state.withLock { $0.isReady } }
+
+    /// Whether the loop does its work: false when no turn has ended for 30 s, and when records wait and no batch has
+    /// become durable for 10 s.
+    package var isLive: Bool {
+        self.state.withLock { state in
+            let now = MonotonicClock.now
+            return now - state.lastTurnAt < .seconds(30) && !state.progress.isStalled(at: now)
+        }
+    }
+
+    /// Whether `stop` was called.
+    package var isStopping: Bool { self.state.withLock { $0.isStopping } }
+
+    /// Makes the loop end, and wakes its consumer.
+    package func stop() {
+        let waker = self.state.withLock { state in
+            state.isStopping = true
+            return state.waker
+        }
+        waker?.wakeUp()
+    }
+
+    /// Sets the waker of the current consumer.
+    package func setWaker(_ waker: ConsumerWaker) { self.state.withLock { $0.waker = waker } }
+
+    /// Records the end of a turn.
+    package func reportTurn(isReady: Bool) {
+        self.state.withLock { state in
+            state.isReady = isReady
+            state.lastTurnAt = MonotonicClock.now
+        }
+    }
+
+    /// Records what became of the loop's work.
+    package func reportProgress(_ change: (inout ProgressWatch) -> Void) {
+        self.state.withLock { change(&$0.progress) }
+    }
+
+    /// Records that the loop is not ready; does not count as the end of a turn.
+    package func resetReadiness() { self.state.withLock { $0.isReady = false } }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Concurrency
+package import KafkaClient
+internal import MachineKit
+package import Observability
+
+/// Runs a machine: polls a batch of its inbox, decides it, commits the result and sends the replies
+/// (docs/ARCHITECTURE.md).
+///
+/// All work is done on the thread that calls `run()`, which returns after `stop()`. After an error that makes a Kafka
+/// client unusable, the shell begins a new `ShellSession`. An aborted transaction is retried within the session.
+package final class MachineShell: Sendable {
+    /// The pause between two sessions, in milliseconds.
+    ///
+    /// It doubles each time up to `maxPause`; a session of more than 10 s resets it.
+    private static let minPause: Int64 = 50
+    private static let maxPause: Int64 = 1000
+
+    private let spec: MachineSpec
+    private let settings: ShellSettings
+    private let log: Log
+    private let metrics: MetricsRegistry
+    private let status = LoopStatus()
+
+    package init(_ spec: MachineSpec, settings: ShellSettings, log: Log, metrics: MetricsRegistry) {
+        self.spec = spec
+        self.settings = settings
+        self.log = log
+        self.metrics = metrics
+    }
+
+    /// The machine's name.
+    package var machineName: String { self.spec.name }
+
+    /// Whether the machine is a member of its group and has restored its rows; true even if it owns no partition.
+    package var isReady: Bool { self.status.isReady }
+
+    /// Whether the loop does its work; see `LoopStatus.isLive`.
+    package var isLive: Bool { self.status.isLive }
+
+    /// Makes `run()` return after the current batch.
+    package func stop() { self.status.stop() }
+
+    /// Runs sessions on the calling thread until `stop()` is called, or until three sessions within a minute made no
+    /// progress.
+    package func run() {
+        var pause: Int64 = Self.minPause
+        var stalls = StalledSessions()
+        while !self.status.isStopping {
+            let began = MonotonicClock.now
+            let sessionTimeout = self.settings.sessionTimeout.timeout
+            do {
+                let session = try ShellSession(
+                    self.spec, self.settings, sessionTimeout: sessionTimeout, self.log, self.metrics, self.status)
+                self.status.setWaker(session.waker)
+                defer { session.close() }
+                try session.run()
+            } catch {
+                if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
+                    continue
+                }
+                self.log.warning(
+                    "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
+                if error is SessionStalledError, stalls.sessionStalled(at: MonotonicClock.now) {
+                    return self.log.error(
+                        "three sessions in a minute made no progress", [.reason: .string(self.spec.name)])
+                }
+            }
+            self.status.resetReadiness()
+            if MonotonicClock.now - began > .seconds(10) { pause = Self.minPause }
+            self.pause(milliseconds: pause)
+            pause = min(pause * 2, Self.maxPause)
+        }
+    }
+
+    private func pause(milliseconds: Int64) {
+        guard !self.status.isStopping else { return }
+        DedicatedThread.sleep(for: .milliseconds(milliseconds))
+    }
+}
+
+/// The settings that all shells of a process share.
+package struct ShellSettings: Sendable {
+    package var kafka: KafkaSettings
+    /// The process's name in the cluster.
+    ///
+    /// It is part of the transactional ids, so no two processes may share it.
+    package var instance: String
+    /// This process among all that ever had the name, in the records of attempts.
+    package var process = UInt64.random(in: .min ... .max).description
+    package var partitions: Int
+    package var mode: KafkaMode
+    /// The interval between checkpoints (transactions) of a partition with appended batches; a restore reads at most
+    /// the batches of one interval.
+    package var checkpointInterval: Duration = .seconds(15)
+    /// How long an appended batch may take to become durable; after that the session ends.
+    ///
+    /// Called for each batch.
+    package var appendTimeout: @Sendable () -> Duration = { .seconds(5) }
+    /// How long an instance may send no heartbeat before the group reassigns its partitions.
+    ///
+    /// The in-memory broker needs more than twice its own rebalance interval.
+    package var sessionTimeout: GroupSessionTimeout
+
+    package init(kafka: KafkaSettings, instance: String, partitions: Int, mode: KafkaMode) {
+        self.kafka = kafka
+        self.instance = instance
+        self.partitions = partitions
+        self.mode = mode
+        self.sessionTimeout = GroupSessionTimeout(first: mode == .full ? .seconds(2) : .seconds(4))
+    }
+
+    /// How long a broker may delay an empty fetch response; short for the in-memory broker, which does not wake a
+    /// pending fetch.
+    package var fetchWait: Duration { self.mode == .full ? .milliseconds(100) : .milliseconds(5) }
+
+    /// The same for consumers that need no low latency: each fetch uses time of the in-memory broker's only thread.
+    package var relaxedFetchWait: Duration { self.mode == .full ? .milliseconds(100) : .milliseconds(50) }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// Detects that a consumer has work and makes no progress.
+///
+/// Work is a polled batch; progress is a batch that became durable.
+package struct ProgressWatch: Sendable {
+    /// How long work may wait without progress.
+    package static let limit = Milliseconds.seconds(10)
+    /// After this time without a polled record, the work has gone to another member of the group.
+    private static let quietSpan = Milliseconds.seconds(5)
+
+    private var waitingSince: MonotonicTime?
+    private var lastWorkAt = MonotonicTime.distantPast
+    /// How many batches in a row have failed.
+    private(set) var failures = 0
+
+    package init() {}
+
+    /// Records that a batch was polled.
+    package mutating func workArrived(at now: MonotonicTime) {
+        self.lastWorkAt = now
+        if self.waitingSince == nil { self.waitingSince = now }
+    }
+
+    /// Records that a poll returned nothing.
+    package mutating func nothingArrived(at now: MonotonicTime) {
+        if now - self.lastWorkAt >= Self.quietSpan { self.workDone() }
+    }
+
+    /// Records that a batch is durable.
+    package mutating func workDone() {
+        self.waitingSince = nil
+        self.failures = 0
+    }
+
+    /// Records that a batch failed and will be processed again.
+    package mutating func workFailed() { self.failures += 1 }
+
+    /// Whether work has waited for longer than `limit`.
+    package func isStalled(at now: MonotonicTime) -> Bool {
+        self.waitingSince.map { now - $0 >= Self.limit } ?? false
+    }
+
+    /// The pause before a failed batch is processed again: 50 ms, doubled with each failure up to one second.
+    var retryPause: Milliseconds { Milliseconds(min(50 << Int64(min(max(0, self.failures - 1), 5)), 1000)) }
+}
+
+/// Counts sessions that ended without progress; after three within a minute the process must exit, so that its
+/// supervisor starts a new one.
+struct StalledSessions {
+    private static let limit = 3
+    private static let span = Milliseconds.seconds(60)
+    private var times: [MonotonicTime] = []
+
+    /// Records a session that ended without progress.
+    ///
+    /// - Returns: whether the process must exit.
+    mutating func sessionStalled(at now: MonotonicTime) -> Bool {
+        self.times.removeAll { now - $0 >= Self.span }
+        self.times.append(now)
+        return self.times.count >= Self.limit
+    }
+}
+
+/// Why a session ends although no call failed for good: its partitions have work and make no progress.
+struct SessionStalledError: Error, CustomStringConvertible {
+    /// The last batch's error.
+    var cause: String?
+
+    var description: String {
+        "No progress for \(ProgressWatch.limit.count / 1000) s; the last error: \(self.cause ?? "none")."
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// Sends replies after their batch is committed, and writes ticks.
+///
+/// It is an idempotent producer without transactions.
+///
+/// An open transaction of a crashed instance blocks every consumer of the partitions that it wrote. Replies are
+/// therefore sent outside the transaction. If a crash loses a reply, the gateway repeats the call with the same request
+/// id.
+final class ReplyProducer {
+    /// The key of a tick; no app id begins with `#`.
+    static let tickKey = Array("#tick".utf8)
+    private static let tickValue = Array("{}".utf8)
+    /// The header of the tick with which an owner acquires a partition.
+    private static let acquisitionHeader = KafkaHeader(name: "take", text: "1")
+
+    private let producer: KafkaProducer
+    private let lost: Counter
+    private let drops: Counter
+
+    /// The delivery token of ticks; replies have token 0.
+    private static let tickToken: UInt64 = 1
+
+    init(
+        _ settings: KafkaSettings, machine: String, lost: Counter, metrics: KafkaClientMetrics
+    ) throws(KafkaError) {
+        self.lost = lost
+        self.drops = metrics.drops(of: machine)
+        let failures = metrics.failures(of: machine)
+        self.producer = try KafkaProducer(settings) { delivery in
+            guard delivery.error != nil else { return }
+            failures.add()
+            if delivery.token != Self.tickToken { lost.add() }
+        }
+        metrics.exportQueueDepth(of: self.producer, as: machine)
+    }
+
+    /// The error that made the producer unusable; nil if there is none.
+    var fatalError: KafkaError? { self.producer.fatalError }
+
+    /// Loads the topics' metadata; without it the first tick, or record of attempts, is delayed by up to a second.
+    func warmUp(_ inbox: PlazaTopic, _ state: PlazaTopic) throws(KafkaError) {
+        for topic in [inbox, state, .replies] {
+            try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5))
+        }
+    }
+
+    /// Sends the replies of a committed batch.
+    ///
+    /// If a reply cannot be queued, it is counted as lost, and the gateway repeats the call.
+    func send(_ replies: [OutgoingRecord]) {
+        for reply in replies {
+            do throws(KafkaError) {
+                try self.producer.send(reply)
+            } catch {
+                self.lost.add()
+                if error.kind == .queueFull { self.drops.add() }
+            }
+        }
+    }
+
+    /// Writes a tick and waits for its offset, which becomes the owner's generation.
+    func writeTickAndWait(_ inbox: PlazaTopic, _ partition: Int32) throws(KafkaError) -> Int64 {
+        var tick = Self.tick(inbox, partition)
+        tick.headers.append(Self.acquisitionHeader)
+        return try self.producer.sendAndWait(tick, timeout: .seconds(5))
+    }
+
+    /// Whether a record is the tick with which an owner acquired the partition.
+    static func isAcquisition(_ record: IncomingRecord) -> Bool {
+        record.key == Self.tickKey && record.header(Self.acquisitionHeader.name) != nil
+    }
+
+    /// Writes a tick; a lost tick is replaced by the next one.
+    func writeTick(_ inbox: PlazaTopic, _ partition: Int32) {
+        do throws(KafkaError) {
+            try self.producer.send(Self.tick(inbox, partition), token: Self.tickToken)
+        } catch {
+            if error.kind == .queueFull { self.drops.add() }
+        }
+    }
+
+    /// Writes a partition's record of attempts to the machine's state topic, and waits until it is durable.
+    func write(
+        _ attempts: ProcessingAttempts.Record, to state: PlazaTopic, _ partition: Int32
+    ) throws(KafkaError) {
+        _ = try self.producer.sendAndWait(
+            OutgoingRecord(
+                topic: state.rawValue, partition: partition, key: Array(ProcessingAttempts.key.utf8),
+                value: Wire.encode(attempts)),
+            timeout: .seconds(5))
+    }
+
+    /// Writes the records of attempts of acquired partitions, all at once.
+    ///
+    /// Waits for at most 100 ms, because the records are evidence only: a takeover must not wait for a broker that is away.
+    func write(_ attempts: [(partition: Int32, record: ProcessingAttempts.Record)], to state: PlazaTopic) {
+        for (partition, record) in attempts {
+            try? self.producer.send(
+                OutgoingRecord(
+                    topic: state.rawValue, partition: partition, key: Array(ProcessingAttempts.key.utf8),
+                    value: Wire.encode(record)),
+                token: Self.tickToken)
+        }
+        if !attempts.isEmpty { try? self.producer.flush(timeout: .milliseconds(100)) }
+    }
+
+    func close() {
+        try? self.producer.flush(timeout: .milliseconds(500))
+        self.producer.close(timeout: .milliseconds(500))
+    }
+
+    private static func tick(_ inbox: PlazaTopic, _ partition: Int32) -> OutgoingRecord {
+        OutgoingRecord(
+            topic: inbox.rawValue, partition: partition, key: Self.tickKey, value: Self.tickValue, headers: [])
+    }
+}

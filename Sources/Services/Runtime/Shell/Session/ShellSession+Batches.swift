@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// Processes a batch: decides it, makes it durable and sends its replies.
+extension ShellSession {
+    /// Processes polled records: those of partitions with a doubtful input alone, all others as one batch.
+    func process(_ records: [IncomingRecord]) throws {
+        let doubtful = self.owned.filter { $0.value.attempts.isAlone(at: $0.value.position) }
+        let batch = doubtful.isEmpty ? records : records.filter { doubtful[$0.topicPartition] == nil }
+        if !batch.isEmpty { try self.processBatch(batch) }
+        for (topicPartition, partition) in doubtful {
+            for record in records where record.topicPartition == topicPartition {
+                guard try self.processAlone(record, of: partition) else { break }
+            }
+        }
+    }
+
+    private func processBatch(_ records: [IncomingRecord]) throws {
+        let began = MonotonicClock.now
+        var output = BatchOutput()
+        var replies: [OutgoingRecord] = []
+        var partitions: [OwnedPartition] = []
+        do {
+            for run in Self.runs(of: records) {
+                guard let partition = self.owned[records[run.lowerBound].topicPartition] else { continue }
+                if !partitions.contains(where: { $0 === partition }) { partitions.append(partition) }
+                try self.decide(records[run], partition, into: &output, &replies)
+            }
+            guard !partitions.isEmpty, let group = self.group else { return }
+            // A batch may contain several runs of one partition, but each partition is committed only once, because its
+            // row plan covers all changes since the last commit.
+            if let appender = self.appender,
+                let batches = self.appendableBatches(of: output, partitions, to: appender.topic)
+            {
+                try self.append(batches, of: partitions, by: appender, group)
+            } else {
+                try self.transact(&output, partitions, group)
+            }
+        } catch {
+            if InputFailure(error) != nil {
+                // One of the records cannot be processed or written; which one shows when each is processed alone.
+                for partition in partitions { partition.attempts.isolate(until: partition.position) }
+            }
+            return try self.rollBack(partitions, error)
+        }
+        self.replyProducer.send(replies)
+        self.reportProgress { $0.workDone() }
+        self.metrics.batchCommitted(
+            records: records.count, written: output.items.count + output.rows.count, replies: replies.count,
+            milliseconds: (MonotonicClock.now - began).count,
+            rows: self.owned.values.reduce(0) { $0 + $1.processor.rowCount })
+    }
+
+    /// Writes the checkpoint of one partition whose checkpoint interval has passed.
+    func writeDueCheckpoint() throws {
+        guard self.appender != nil, let group = self.group else { return }
+        let limit = MonotonicClock.now - Milliseconds(self.settings.checkpointInterval)
+        // One partition in each turn: writing all checkpoints at once would delay new records.
+        guard let partition = self.owned.values.first(where: { $0.isCheckpointDue(since: limit) }) else { return }
+        var output = BatchOutput()
+        do {
+            try self.transact(&output, [partition], group)
+        } catch {
+            try self.rollBack([partition], error)
+        }
+    }
+
+    private func decide(
+        _ records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition, into output: inout BatchOutput,
+        _ replies: inout [OutgoingRecord]
+    ) throws {
+        try self.throwIfTaken(partition, records)
+        var effects: [Effect] = []
+        try partition.process(records, effects: &effects)
+        self.collect(effects, of: records, partition, into: &output, &replies)
+    }
+
+    /// Throws when the records contain the tick with which a later owner acquired the partition.
+    func throwIfTaken(_ partition: OwnedPartition, _ records: ArraySlice<IncomingRecord>) throws(KafkaError) {
+        if self.appender != nil,
+            records.contains(where: { ReplyProducer.isAcquisition($0) && $0.offset > partition.generation })
+        {
+            throw KafkaError(.fenced, "Another instance has taken \(partition.topicPartition).")
+        }
+    }
+
+    /// Turns effects into records: replies, which are sent after the commit, and all others, which it contains.
+    func collect(
+        _ effects: [Effect], of records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition,
+        into output: inout BatchOutput, _ replies: inout [OutgoingRecord]
+    ) {
+        let causes = partition.processor.causes
+        for (index, effect) in effects.enumerated() {
+            var trace: [UInt8]?
+            if index < causes.count,
+                let header = records[records.startIndex + causes[index]].header(TraceHeader.name),
+                let context = TraceContext(parsing: header)
+            {
+                trace = context.child(using: &self.spans).bytes
+            }
+            let record = TopicRecord(effect).outgoing(partitions: self.settings.partitions, trace: trace)
+            if case .reply = effect {
+                replies.append(record)
+            } else {
+                output.items.append(
+                    BatchOutput.Item(record: record, inboxPartition: partition.topicPartition.partition))
+            }
+        }
+    }
+
+    // MARK: Making it durable
+
+    /// Builds the batch that each partition appends; nil if the records must be written in a transaction.
+    private func appendableBatches(
+        of output: BatchOutput, _ partitions: [OwnedPartition], to topic: PlazaTopic
+    ) -> [AppendWriter.PartitionBatch]? {
+        guard !self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now), partitions.allSatisfy(\.canAppend),
+            output.items.allSatisfy({ $0.record.topic == topic.rawValue && $0.record.partition == $0.inboxPartition })
+        else { return nil }
+        var batches: [AppendWriter.PartitionBatch] = []
+        for partition in partitions {
+            guard case .delta(let metadata, let rows) = partition.planRows() else { return nil }
+            let number = partition.topicPartition.partition
+            let records = output.items.lazy.filter { $0.inboxPartition == number }.map(\.record)
+            let commit = BatchHeader.Commit(nextOffset: partition.position, metadata: metadata, rows: rows)
+            batches.append(
+                AppendWriter.PartitionBatch(
+                    partition: number, records: Array(records), epoch: partition.generation, commit: commit))
+        }
+        return batches
+    }
+
+    private func append(
+        _ batches: [AppendWriter.PartitionBatch], of partitions: [OwnedPartition], by appender: AppendWriter,
+        _ group: GroupMetadata
+    ) throws(KafkaError) {
+        // Inputs that cause neither records nor changed rows need no batch: after a crash they would be decided again
+        // with the same result.
+        let lastOffsets = try appender.append(
+            batches.filter { !$0.records.isEmpty || !$0.commit.rows.isEmpty })
+        for partition in partitions {
+            partition.batchAppended(
+                OffsetAndMetadata(offset: partition.position, metadata: partition.processor.offsetMetadata),
+                last: lastOffsets[partition.topicPartition.partition])
+        }
+        // Another owner may have claimed the partition before this batch; it then decides the same inputs again. Before
+        // the replies are sent, a transaction must prove that there is no such owner.
+        guard self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now) else { return }
+        var proof = BatchOutput()
+        try self.transact(&proof, partitions, group)
+    }
+
+    /// Commits the batch's records, the partitions' changed rows and their offsets in one transaction.
+    func transact(
+        _ output: inout BatchOutput, _ partitions: [OwnedPartition], _ group: GroupMetadata
+    ) throws(KafkaError) {
+        let began = MonotonicClock.now
+        for partition in partitions {
+            let plan = partition.planRows(mustWriteRows: self.appender != nil)
+            if case .written(let rows, _) = plan {
+                output.rows += rows.map { (partition: partition.topicPartition.partition, key: $0.key, row: $0.row) }
+            }
+            var metadata = plan.metadata
+            if let claims = partition.appending?.claims { metadata += "\n" + claims.line }
+            output.offsets[partition.topicPartition] = OffsetAndMetadata(offset: partition.position, metadata: metadata)
+        }
+        try self.writer.commit(output, group: group, consumer: self.consumer)
+        self.leaseGuard.membershipConfirmed(at: began)
+        for partition in partitions {
+            if let offset = output.offsets[partition.topicPartition] { partition.checkpointed(offset, at: began) }
+        }
+    }
+
+    // MARK: Rolling back
+
+    /// Rolls back a batch that did not become durable, and rewinds the consumer to read its inputs again.
+    ///
+    /// - Throws: `error`, when the session cannot continue after it.
+    func rollBack(_ partitions: [OwnedPartition], _ error: any Error) throws {
+        for partition in partitions { partition.batchRolledBack() }
+        switch error {
+        case let error as KafkaError:
+            self.metrics.aborted.add()
+            guard !error.isFatal, error.kind != .fenced else { throw error }
+            self.log.info("a batch is decided again", [.detail: .string(error.description)])
+        case let error as ProcessorError:
+            self.log.warning("a batch could not be decided", [.detail: .string("\(error)")])
+            if error == .fenced { throw error }
+        default: throw error
+        }
+        self.pauseAfterFailure(error)
+        try self.rewind(partitions)
+    }
+
+    private func rewind(_ partitions: [OwnedPartition]) throws(KafkaError) {
+        var offsets: [TopicPartition: Int64] = [:]
+        for partition in partitions where self.owned[partition.topicPartition] === partition {
+            offsets[partition.topicPartition] = partition.committed.offset
+        }
+        guard !offsets.isEmpty else { return }
+        try self.consumer.seek(offsets)
+    }
+
+    /// Splits `records` into runs of one partition each; the records of a partition are in order.
+    private static func runs(of records: [IncomingRecord]) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var start = 0
+        for index in records.indices.dropFirst() where records[index].topicPartition != records[start].topicPartition {
+            runs.append(start..<index)
+            start = index
+        }
+        runs.append(start..<records.count)
+        return runs
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// Acquires, restores and releases partitions.
+extension ShellSession {
+    /// How long a takeover may take: waiting for the previous owner's transaction and reading the state topic to its
+    /// end.
+    private static let restoreTimeout = Milliseconds.seconds(20)
+
+    func rebalanced(_ event: RebalanceEvent) {
+        switch event {
+        case .assigned(let partitions):
+            self.metrics.assigned.add()
+            do {
+                try self.acquire(partitions)
+            } catch {
+                self.failure = error
+            }
+        case .revoked(let partitions, let isLost):
+            self.metrics.revoked.add()
+            if !isLost { self.checkpointBeforeLeaving(partitions) }
+            for topicPartition in partitions {
+                // Appended batches do not change the group's committed offset, so that offset cannot show whether the
+                // rows are still current.
+                if let partition = self.owned.removeValue(forKey: topicPartition), self.appender == nil {
+                    self.remembered[topicPartition] = partition
+                }
+            }
+            self.metrics.partitions.set(self.owned.count)
+            try? self.consumer.unassign()
+        }
+    }
+
+    /// Restores the rows of `partitions` and starts consuming them; heartbeats continue meanwhile.
+    private func acquire(_ partitions: [TopicPartition]) throws {
+        let began = MonotonicClock.now
+        let deadline = began + Self.restoreTimeout
+        if !partitions.isEmpty { try self.warmUp() }
+        self.group = self.consumer.groupMetadata()
+        let committed = try self.committedOffsets(partitions, deadline: deadline)
+        var unrestored: [Int32: OwnedPartition] = [:]
+        for topicPartition in partitions {
+            let offset = (committed[topicPartition] ?? nil) ?? OffsetAndMetadata(offset: 0)
+            if let remembered = self.remembered.removeValue(forKey: topicPartition),
+                remembered.committed == offset
+            {
+                remembered.isAcquired = false
+                self.owned[topicPartition] = remembered
+            } else {
+                let context = ProcessorContext(
+                    machine: self.spec.name, partition: Int(topicPartition.partition), log: self.log,
+                    metrics: self.registry, apps: self.spec.apps)
+                let partition = try OwnedPartition(
+                    topicPartition, self.spec.makeProcessor(context), committed: offset,
+                    storage: self.appender == nil ? .offsetMetadata : .appendedBatches,
+                    process: self.settings.process)
+                self.owned[topicPartition] = partition
+                unrestored[topicPartition.partition] = partition
+            }
+            self.owned[topicPartition]?.generation = try self.replyProducer.writeTickAndWait(
+                self.spec.inbox, topicPartition.partition)
+        }
+        try self.restore(unrestored, deadline: deadline)
+        self.beginAttempts(at: partitions)
+        self.metrics.partitions.set(self.owned.count)
+        self.metrics.restore.record(milliseconds: Int((MonotonicClock.now - began).count))
+        var starts: [TopicPartition: Int64] = [:]
+        for topicPartition in partitions { starts[topicPartition] = self.owned[topicPartition]?.position }
+        try self.consumer.assign(starts)
+    }
+
+    /// Reads the committed offsets; waits until the previous owner's open transaction has ended, if there is one.
+    private func committedOffsets(
+        _ partitions: [TopicPartition], deadline: MonotonicTime
+    ) throws(KafkaError) -> [TopicPartition: OffsetAndMetadata?] {
+        while true {
+            do {
+                return try self.consumer.committed(partitions, timeout: .seconds(1))
+            } catch {
+                guard error.kind == .timedOut || error.isRetriable, MonotonicClock.now < deadline,
+                    !self.isStopping
+                else { throw error }
+            }
+        }
+    }
+
+    private func restore(_ unrestored: [Int32: OwnedPartition], deadline: MonotonicTime) throws {
+        guard !unrestored.isEmpty else { return }
+        var statePartitions = unrestored.keys.map { TopicPartition(self.spec.state.rawValue, $0) }
+        let isNonTransactional = self.settings.mode == .embedded
+        if isNonTransactional {
+            for topic in self.spec.facts {
+                statePartitions += unrestored.keys.map { TopicPartition(topic.rawValue, $0) }
+            }
+        }
+        var uncheckpointed = try self.claim(unrestored)
+        let starts = Dictionary(
+            uncheckpointed.map { (TopicPartition($1.topic.rawValue, $0), $1.start) },
+            uniquingKeysWith: { first, _ in first })
+        try self.state.read(statePartitions, tails: starts, deadline: deadline) { record in
+            if record.topic == self.appender?.topic.rawValue {
+                uncheckpointed[record.partition]?.append(record); return
+            }
+            guard let bytes = record.key else { return }
+            let key = String(decoding: bytes, as: UTF8.self)
+            if isNonTransactional {
+                self.writer.restoreValue(record.topic, partition: record.partition, key: key, value: record.value)
+            }
+            if record.topic == self.spec.state.rawValue, key == ProcessingAttempts.key {
+                let attempts = record.value.flatMap { try? Wire.decode(ProcessingAttempts.Record.self, from: $0) }
+                unrestored[record.partition]?.attempts.restore(attempts)
+            } else if record.topic == self.spec.state.rawValue {
+                unrestored[record.partition]?.processor.restore(key: key, row: record.value)
+            }
+        }
+        for (number, batches) in uncheckpointed {
+            try unrestored[number]?.claimed(batches.claims, after: try batches.validCommits())
+        }
+        for partition in unrestored.values { partition.restoreDelta() }
+    }
+
+    /// Claims the feed partitions of `unrestored`.
+    ///
+    /// A stalled former owner must not claim a partition after its new owner has. The claim is therefore written in a
+    /// transaction together with the committed offsets; it succeeds only while this instance is a member of the group.
+    /// Every later owner has a later tick and therefore a higher epoch.
+    ///
+    /// - Returns: for each partition, the collection into which the batches after its last checkpoint must be read.
+    private func claim(_ unrestored: [Int32: OwnedPartition]) throws(KafkaError) -> [Int32: UncheckpointedBatches] {
+        guard let appender = self.appender, let group = self.group else { return [:] }
+        var uncheckpointed: [Int32: UncheckpointedBatches] = [:]
+        var output = BatchOutput()
+        for (number, partition) in unrestored {
+            let feedPartition = TopicPartition(appender.topic.rawValue, number)
+            var claims = FeedEpochs(start: try self.state.end(of: feedPartition))
+            if let known = FeedEpochs(metadata: partition.committed.metadata) { claims = known }
+            uncheckpointed[number] = UncheckpointedBatches(
+                appender.topic, after: claims, claimedBy: partition.generation)
+            let record = appender.claimRecord(number, epoch: partition.generation)
+            output.items.append(BatchOutput.Item(record: record, inboxPartition: number))
+            output.offsets[partition.topicPartition] = partition.committed
+        }
+        try self.writer.commit(output, group: group, consumer: self.consumer)
+        return uncheckpointed
+    }
+
+    /// Writes the rows of partitions that are revoked, so that the next owner need not read their appended batches.
+    ///
+    /// After a failure nothing is written, because the rows may be wrong: a batch of unknown outcome may be valid
+    /// although the rows do not include it, and a restore may be incomplete.
+    private func checkpointBeforeLeaving(_ partitions: [TopicPartition]) {
+        guard self.failure == nil, let group = self.group else { return }
+        for topicPartition in partitions {
+            guard let partition = self.owned[topicPartition], partition.appending?.hasUncheckpointedBatches == true
+            else { continue }
+            // A failed checkpoint loses nothing: appended batches are durable without it.
+            do throws(KafkaError) {
+                var output = BatchOutput()
+                try self.transact(&output, [partition], group)
+            } catch {
+                self.log.info("a partition goes without a checkpoint", [.detail: .string(error.description)])
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// Processes doubtful inputs alone, and sets aside those that can never be processed (docs/decisions/0011).
+extension ShellSession {
+    /// What is processed alone: a row that is due before the record, or the record itself.
+    private enum Step {
+        case dueRow
+        case input
+    }
+
+    /// Writes the record of attempts of each acquired partition, before its first input is processed.
+    func beginAttempts(at partitions: [TopicPartition]) {
+        var attempts: [(partition: Int32, record: ProcessingAttempts.Record)] = []
+        for topicPartition in partitions {
+            guard let partition = self.owned[topicPartition],
+                let record = partition.attempts.acquired(at: partition.position)
+            else { continue }
+            attempts.append((topicPartition.partition, record))
+        }
+        self.replyProducer.write(attempts, to: self.spec.state)
+    }
+
+    /// Processes one record in transactions of its own: one for each row that is due before it, then one for the record.
+    ///
+    /// - Returns: false when a step failed; the consumer is rewound to the record.
+    func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
+        var number = 0
+        while partition.isDue(before: record) {
+            guard try self.processStep(.dueRow, number, record, partition) else { return false }
+            number += 1
+        }
+        return try self.processStep(.input, number, record, partition)
+    }
+
+    private func processStep(
+        _ step: Step, _ number: Int, _ record: IncomingRecord, _ partition: OwnedPartition
+    ) throws -> Bool {
+        guard let group = self.group else { return false }
+        var replies: [OutgoingRecord] = []
+        do {
+            try self.throwIfTaken(partition, [record])
+            switch partition.attempts.begin(step: number, at: partition.position) {
+            case .setAside:
+                try self.setAside(step, record, partition, .deaths, group)
+                return true
+            case .process(let attempts):
+                if let attempts {
+                    try self.replyProducer.write(attempts, to: self.spec.state, record.partition)
+                }
+            }
+            var output = BatchOutput()
+            var effects: [Effect] = []
+            switch step {
+            case .dueRow: _ = try partition.processNextDue(before: record, effects: &effects)
+            case .input: try partition.process([record], effects: &effects)
+            }
+            self.collect(effects, of: [record], partition, into: &output, &replies)
+            try self.transact(&output, [partition], group)
+        } catch {
+            guard let failure = InputFailure(error) else {
+                try self.rollBack([partition], error)
+                return false
+            }
+            partition.batchRolledBack()
+            try self.setAside(step, record, partition, failure, group)
+            return true
+        }
+        self.replyProducer.send(replies)
+        self.reportProgress { $0.workDone() }
+        return true
+    }
+
+    /// Writes the input, or the due row, to the dead letters, and goes on behind it.
+    private func setAside(
+        _ step: Step, _ record: IncomingRecord, _ partition: OwnedPartition, _ failure: InputFailure,
+        _ group: GroupMetadata
+    ) throws {
+        var letter = DeadLetter(record, machine: self.spec.name, reason: failure.reason)
+        switch step {
+        case .input: try partition.skip(record)
+        case .dueRow:
+            guard let (key, row) = try partition.removeNextDue(before: record) else { return }
+            letter.replaceInput(byRow: row, key: key, of: self.spec.state)
+        }
+        self.log.error(
+            "an input is set aside",
+            [
+                .reason: .string(self.spec.name), .partition: .int(Int(record.partition)),
+                .path: .string("offset \(record.offset)"), .detail: .string(failure.reason),
+            ])
+        self.metrics.deadLetters.add()
+        var output = BatchOutput()
+        output.items.append(BatchOutput.Item(record: letter.outgoing, inboxPartition: record.partition))
+        try self.transact(&output, [partition], group)
+        self.reportProgress { $0.workDone() }
+        if case .input = step, let reply = letter.reply(failure) {
+            self.replyProducer.send([TopicRecord(reply).outgoing(partitions: self.settings.partitions)])
+        }
+    }
+}
+
+/// Why an input can never be processed.
+enum InputFailure: Equatable {
+    /// What it causes is larger than the broker accepts.
+    case tooLarge(String)
+    /// The processor refuses it.
+    case refused(String)
+    /// Its owners died while they processed it.
+    case deaths
+
+    /// Tells whether an error is due to the batch's content; nil for the errors of brokers and clients.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as KafkaError where error.kind == .messageTooLarge: self = .tooLarge(error.description)
+        case ProcessorError.rejected(let detail): self = .refused(detail)
+        default: return nil
+        }
+    }
+
+    /// The reason, for people.
+    var reason: String {
+        switch self {
+        case .tooLarge(let detail): "too large: \(detail)"
+        case .refused(let detail): "refused: \(detail)"
+        case .deaths: "its owners died while they processed it"
+        }
+    }
+
+    /// What the caller is told.
+    var replyCode: ReplyCode {
+        switch self {
+        case .tooLarge: .overLimit
+        case .refused, .deaths: .failed
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+
+/// One run of a machine's loop, with its Kafka clients and its partitions; it ends at `stop` or after an error.
+final class ShellSession {
+    private static let maxBatchRecords = 500
+    /// The minimum time between two batches of a machine that appends.
+    ///
+    /// Without it, batches would contain one or two messages each, and each batch costs the broker and the gateways a
+    /// fixed amount of work.
+    private static let minBatchInterval = Milliseconds(10)
+
+    let spec: MachineSpec
+    let settings: ShellSettings
+    let log: Log
+    let registry: MetricsRegistry
+    let metrics: ShellMetrics
+    private let status: LoopStatus
+
+    let consumer: KafkaConsumer
+    let state: StateReader
+    let writer: any BatchWriter
+    /// Appends batches that need no transaction; nil when every batch is a transaction.
+    let appender: AppendWriter?
+    let replyProducer: ReplyProducer
+
+    var owned: [TopicPartition: OwnedPartition] = [:]
+    /// Revoked partitions with their rows; they are reused if no other member has committed since the revocation.
+    var remembered: [TopicPartition: OwnedPartition] = [:]
+    /// The group metadata from the last assignment; it must not be refreshed.
+    var group: GroupMetadata?
+    /// Detects that the group may have given the partitions to another member.
+    var leaseGuard: LeaseGuard
+    /// Whether this session makes progress; `status` knows whether the machine does, across sessions.
+    private var progress = ProgressWatch()
+    /// The error of the last batch that failed.
+    private var lastFailure: String?
+    private var hasJoined = false
+    private var nextBatchAt = MonotonicTime.distantPast
+    var failure: (any Error)?
+    var spans = SeededRandom(seed: UInt64.random(in: .min ... .max))
+
+    var waker: ConsumerWaker { self.consumer.waker }
+    var isStopping: Bool { self.status.isStopping }
+
+    init(
+        _ spec: MachineSpec, _ settings: ShellSettings, sessionTimeout: Duration, _ log: Log,
+        _ registry: MetricsRegistry, _ status: LoopStatus
+    ) throws(KafkaError) {
+        self.spec = spec
+        self.settings = settings
+        self.log = log
+        self.registry = registry
+        self.metrics = ShellMetrics(registry, machine: spec.name)
+        self.status = status
+        self.leaseGuard = LeaseGuard(
+            limit: Milliseconds(sessionTimeout - GroupSessionTimeout.heartbeatInterval - .milliseconds(100)))
+        let clientMetrics = KafkaClientMetrics(registry)
+        self.consumer = try KafkaConsumer(
+            clientMetrics.exportingLag(settings.kafka, as: spec.name), group: spec.name,
+            fetchWait: settings.fetchWait,
+            sessionTimeout: sessionTimeout, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
+        self.state = try StateReader(settings.kafka, fetchWait: settings.fetchWait)
+        self.replyProducer = try ReplyProducer(
+            settings.kafka, machine: spec.name, lost: self.metrics.lostReplies, metrics: clientMetrics)
+        switch settings.mode {
+        case .full:
+            self.writer = try TransactionWriter(
+                settings.kafka, transactionalID: "\(settings.instance).\(spec.name)", state: spec.state)
+            self.appender = try spec.appendsTo.map { topic throws(KafkaError) in
+                try AppendWriter(
+                    settings.kafka, topic: topic, timeout: settings.appendTimeout,
+                    machine: spec.name, metrics: clientMetrics)
+            }
+        case .embedded:
+            self.writer = try NonTransactionalWriter(settings.kafka, state: spec.state)
+            self.appender = nil
+        }
+    }
+
+    func close() {
+        // Leaving the group calls the rebalance handler, which may commit; no transaction is open between batches.
+        self.consumer.close()
+        self.state.close()
+        self.writer.close()
+        self.appender?.close()
+        self.replyProducer.close()
+    }
+
+    func run() throws {
+        do {
+            try self.serve()
+        } catch {
+            self.failure = error
+            throw error
+        }
+    }
+
+    private func serve() throws {
+        try self.prepare()
+        try self.consumer.subscribe(self.spec.inbox.rawValue) { [weak self] event in self?.rebalanced(event) }
+        var records: [IncomingRecord] = []
+        while !self.isStopping {
+            records.removeAll(keepingCapacity: true)
+            try self.throwIfUnusable()
+            self.leaseGuard.turnStarted(at: MonotonicClock.now)
+            self.waitForNextBatch()
+            let outcome = try self.consumer.poll(
+                max: Self.maxBatchRecords, timeout: self.pollTimeout, into: &records)
+            if let failure = self.failure { throw failure }
+            self.leaseGuard.turnStarted(at: MonotonicClock.now)
+            if outcome.rebalanced { self.hasJoined = true }
+            self.status.reportTurn(isReady: self.hasJoined)
+            if records.isEmpty {
+                self.reportProgress { $0.nothingArrived(at: MonotonicClock.now) }
+            } else {
+                self.nextBatchAt = MonotonicClock.now + Self.minBatchInterval
+                self.reportProgress { $0.workArrived(at: MonotonicClock.now) }
+                try self.process(records)
+            }
+            self.writeTicks()
+            try self.writeDueCheckpoint()
+        }
+    }
+
+    /// Throws when a client of the session can never work again, or when the session makes no progress.
+    private func throwIfUnusable() throws {
+        let fatalError = self.writer.fatalError ?? self.appender?.fatalError ?? self.replyProducer.fatalError
+        if let fatalError { throw fatalError }
+        if self.progress.isStalled(at: MonotonicClock.now) { throw SessionStalledError(cause: self.lastFailure) }
+    }
+
+    /// Records what became of the session's work.
+    func reportProgress(_ change: (inout ProgressWatch) -> Void) {
+        change(&self.progress)
+        self.status.reportProgress(change)
+    }
+
+    /// Records a failed batch and waits before it is processed again.
+    func pauseAfterFailure(_ error: any Error) {
+        self.lastFailure = "\(error)"
+        self.reportProgress { $0.workFailed() }
+        DedicatedThread.sleep(for: Duration(self.progress.retryPause))
+    }
+
+    /// Prepares the clients: waits until the apps' settings are loaded, fences older producers of this instance, loads
+    /// topic metadata.
+    private func prepare() throws(KafkaError) {
+        while let apps = self.spec.apps, !apps.isReady, !self.isStopping {
+            apps.waitUntilLoaded(timeout: .milliseconds(100))
+            self.status.reportTurn(isReady: false)
+        }
+        while !self.isStopping {
+            do {
+                try self.state.warmUp([self.spec.state] + self.spec.facts + (self.appender.map { [$0.topic] } ?? []))
+                _ = try self.consumer.topicMetadata(self.spec.inbox.rawValue, timeout: .seconds(5))
+                try self.writer.prepare()
+                return try self.warmUp()
+            } catch {
+                self.status.reportTurn(isReady: false)
+                guard error.isRetriable || error.kind == .timedOut || error.kind == .brokerDown else { throw error }
+            }
+        }
+    }
+
+    /// Loads the topics' metadata into all producers.
+    ///
+    /// Called before each acquisition, because producers drop unused metadata after a while.
+    func warmUp() throws(KafkaError) {
+        try self.replyProducer.warmUp(self.spec.inbox, self.spec.state)
+        try self.writer.warmUp()
+        try self.appender?.warmUp()
+    }
+
+    // MARK: Time
+
+    /// Waits until the next batch may begin.
+    private func waitForNextBatch() {
+        guard self.spec.appendsTo != nil else { return }
+        let now = MonotonicClock.now
+        if now < self.nextBatchAt { DedicatedThread.sleep(for: Duration(self.nextBatchAt - now)) }
+    }
+
+    /// How long the next poll may wait: until the next tick, at most 500 ms.
+    private var pollTimeout: Duration {
+        let now = MonotonicClock.now
+        var wait = Milliseconds(500)
+        for partition in self.owned.values {
+            if let next = partition.ticks.nextTick(due: partition.processor.nextDue) { wait = min(wait, next - now) }
+        }
+        return Duration(max(Milliseconds(0), wait))
+    }
+
+    private func writeTicks() {
+        let now = MonotonicClock.now
+        for partition in self.owned.values {
+            guard let next = partition.ticks.nextTick(due: partition.processor.nextDue), next <= now else { continue }
+            self.replyProducer.writeTick(self.spec.inbox, partition.topicPartition.partition)
+            partition.ticks.tickWritten(at: now)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import MachineKit
+internal import PlazaModel
+
+/// Reads partitions from their beginning, or from an offset, to the end that they have when the read starts.
+///
+/// A partition may only be restored after the previous owner's open transaction has ended. A consumer that reads
+/// uncommitted therefore queries the end, and one that reads committed reads the records: it cannot pass an open
+/// transaction, so it reaches the end only after the transaction. The read is complete when the consumer reports the
+/// end of the partition. A record's offset cannot show this, because the last entries may be aborted records and
+/// markers.
+final class StateReader {
+    private let committedReader: KafkaConsumer
+    private let endReader: KafkaConsumer
+
+    /// Creates the two consumers.
+    ///
+    /// - Parameters:
+    ///   - settings: the brokers' addresses and the client id.
+    ///   - fetchWait: how long the broker may delay an empty fetch response.
+    /// - Throws: `invalidConfiguration`.
+    init(_ settings: KafkaSettings, fetchWait: Duration) throws(KafkaError) {
+        self.committedReader = try KafkaConsumer(
+            settings, isolation: .committed, fetchWait: fetchWait)
+        self.endReader = try KafkaConsumer(
+            settings, isolation: .uncommitted, fetchWait: fetchWait)
+    }
+
+    /// Loads the topics' metadata; without it the first restore is delayed by up to a second.
+    func warmUp(_ topics: [PlazaTopic]) throws(KafkaError) {
+        for topic in topics {
+            _ = try self.committedReader.topicMetadata(topic.rawValue, timeout: .seconds(5))
+            _ = try self.endReader.topicMetadata(topic.rawValue, timeout: .seconds(5))
+        }
+    }
+
+    /// Queries the end of a partition, including records of open transactions.
+    func end(of partition: TopicPartition) throws(KafkaError) -> Int64 {
+        try self.endReader.end(of: partition, timeout: .seconds(5))
+    }
+
+    /// Reads partitions completely.
+    ///
+    /// - Parameters:
+    ///   - partitions: the partitions to read from their beginning.
+    ///   - tails: further partitions, with the offset from which each is read.
+    ///   - deadline: the time after which `timedOut` is thrown.
+    ///   - recordRead: called with each record; records of one partition are in order.
+    /// - Throws: `timedOut` after the deadline, or any error of the client.
+    func read(
+        _ partitions: [TopicPartition], tails: [TopicPartition: Int64] = [:], deadline: MonotonicTime,
+        recordRead: (IncomingRecord) -> Void
+    ) throws(KafkaError) {
+        var unfinished: [TopicPartition: Int64] = [:]
+        for partition in partitions + tails.keys {
+            let end = try self.end(of: partition)
+            if end > tails[partition] ?? 0 { unfinished[partition] = end }
+        }
+        guard !unfinished.isEmpty else { return }
+        var starts: [TopicPartition: Int64] = [:]
+        for partition in unfinished.keys { starts[partition] = tails[partition] ?? LogicalOffset.beginning }
+        try self.committedReader.assign(starts)
+        defer { try? self.committedReader.unassign() }
+        var records: [IncomingRecord] = []
+        while !unfinished.isEmpty {
+            let remaining = deadline - MonotonicClock.now
+            guard remaining > Milliseconds(0) else {
+                throw KafkaError(.timedOut, "the state of \(unfinished.keys.sorted()) could not be read in time")
+            }
+            records.removeAll(keepingCapacity: true)
+            let outcome = try self.committedReader.poll(
+                max: 5000, timeout: Duration(min(remaining, Milliseconds(500))), into: &records)
+            for record in records { recordRead(record) }
+            for (partition, end) in outcome.ends {
+                if let target = unfinished[partition], end >= target { unfinished[partition] = nil }
+            }
+        }
+    }
+
+    func close() {
+        self.committedReader.close()
+        self.endReader.close()
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// Decides when the owner of a partition writes ticks into its inbox.
+///
+/// A tick is written as soon as a row is due, and every second while a row has a due time. A slow or unreachable broker
+/// must not accumulate ticks: while the last tick has not been read back, the next one is written only after a second.
+///
+/// The monotonic clock is only used for waiting. Machines use the broker's time.
+package struct TickScheduler: Sendable {
+    /// The longest pause between ticks while a row has a due time.
+    package static let maxInterval = Milliseconds(1000)
+    /// The shortest pause between ticks; it limits the cost when the broker's time is estimated too late.
+    package static let minInterval = Milliseconds(20)
+
+    /// The broker's latest time, and the local time at which it was read.
+    private var lastObserved: (broker: Timestamp, local: MonotonicTime)?
+    private var lastTickAt = MonotonicTime.distantPast
+    /// Whether no record was read since the last tick was written.
+    private var isTickUnread = false
+
+    package init() {}
+
+    /// Records the broker's time from a record that was read.
+    package mutating func brokerTimeObserved(_ brokerTime: Timestamp, at now: MonotonicTime) {
+        self.lastObserved = (brokerTime, now)
+        self.isTickUnread = false
+    }
+
+    /// Records that a tick was written.
+    package mutating func tickWritten(at now: MonotonicTime) {
+        self.lastTickAt = now
+        self.isTickUnread = true
+    }
+
+    /// Returns when to write the next tick; nil if no row is due at any time.
+    package func nextTick(due: Timestamp?) -> MonotonicTime? {
+        guard let due else { return nil }
+        guard let observed = self.lastObserved, !self.isTickUnread else { return self.lastTickAt + Self.maxInterval }
+        let estimated = observed.local + Milliseconds(max(0, (due - observed.broker).count) + 1)
+        return max(min(estimated, self.lastTickAt + Self.maxInterval), self.lastTickAt + Self.minInterval)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
+internal import PlazaModel
+package import PlazaWire
+
+/// The records that one batch writes: effects, rows and offsets.
+struct BatchOutput {
+    /// The record of an effect, and the inbox partition of the input that caused it.
+    struct Item {
+        var record: OutgoingRecord
+        var inboxPartition: Int32
+    }
+    var items: [Item] = []
+    /// The changed rows, each with its inbox partition.
+    var rows: [(partition: Int32, key: String, row: [UInt8]?)] = []
+    var offsets: [TopicPartition: OffsetAndMetadata] = [:]
+}
+
+/// Makes a batch durable; atomically if the broker supports it.
+protocol BatchWriter: AnyObject {
+    /// The error that made the writer unusable; nil if there is none.
+    var fatalError: KafkaError? { get }
+    /// Prepares the writer; called again after a timeout.
+    func prepare() throws(KafkaError)
+    /// Loads the metadata of all topics; without it the first batch is delayed by up to a second.
+    func warmUp() throws(KafkaError)
+    /// Writes and commits a batch.
+    ///
+    /// - Throws: `KafkaError` when the batch was not committed and its inputs must be read again; after a fatal error
+    ///   the writer is unusable.
+    func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError)
+    /// Passes the writer an existing value of a compacted topic to which it will write.
+    func restoreValue(_ topic: String, partition: Int32, key: String, value: [UInt8]?)
+    func close()
+}
+
+extension BatchOutput {
+    /// All records of the batch: rows first, then effects.
+    func records(state: PlazaTopic) -> [OutgoingRecord] {
+        var records: [OutgoingRecord] = []
+        records.reserveCapacity(self.items.count + self.rows.count)
+        for row in self.rows {
+            records.append(
+                OutgoingRecord(
+                    topic: state.rawValue, partition: row.partition, key: Array(row.key.utf8), value: row.row,
+                    headers: []))
+        }
+        for item in self.items { records.append(item.record) }
+        return records
+    }
+}
+
+extension TopicRecord {
+    /// Converts the record for a producer and chooses its partition.
+    ///
+    /// - Parameters:
+    ///   - partitions: the number of partitions of each topic.
+    ///   - trace: the trace context to send as a header, if any.
+    /// - Returns: the record for a producer.
+    package func outgoing(partitions: Int, trace: [UInt8]? = nil) -> OutgoingRecord {
+        var headers = self.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+        if let trace { headers.append(KafkaHeader(name: TraceHeader.name, value: trace)) }
+        return OutgoingRecord(
+            topic: self.topic.rawValue,
+            partition: Int32(self.partition ?? PlazaTopic.partition(of: self.key, among: partitions)),
+            key: Array(self.key.utf8), value: self.value, headers: headers)
+    }
+}

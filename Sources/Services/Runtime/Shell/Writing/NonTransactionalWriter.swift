@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import KafkaClient
+internal import PlazaModel
+
+/// Writes batches to the in-memory broker without transactions, which it does not fully support: records first, then
+/// the offset.
+///
+/// After a crash the inputs after the last committed offset are decided again, so effects are written at least once.
+///
+/// The in-memory broker keeps only the last 5 MB of a partition and does not compact, so old values would be lost. The
+/// writer therefore writes all values of a compacted partition again after every 2 MB.
+final class NonTransactionalWriter: BatchWriter {
+    private static let rewriteBytes = 2 << 20
+    private let producer: KafkaProducer
+    private let failures = Locked<KafkaError?>(nil)
+    private let state: PlazaTopic
+    private var mirrors: [TopicPartition: Mirror] = [:]
+
+    /// The last value of each key of a compacted partition, and the bytes written since all values were last rewritten.
+    private struct Mirror {
+        var values: [String: [UInt8]] = [:]
+        var bytes = 0
+    }
+
+    init(_ settings: KafkaSettings, state: PlazaTopic) throws(KafkaError) {
+        let failures = self.failures
+        self.producer = try KafkaProducer(settings) { delivery in
+            if let error = delivery.error { failures.withLock { $0 = error } }
+        }
+        self.state = state
+    }
+
+    var fatalError: KafkaError? { self.producer.fatalError }
+
+    func prepare() {}
+
+    func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
+        self.failures.withLock { $0 = nil }
+        for record in batch.records(state: self.state) {
+            try self.producer.send(record)
+            self.mirror(record)
+        }
+        try self.rewriteLargePartitions()
+        try self.producer.flush(timeout: .seconds(5))
+        if let error = self.failures.withLock({ $0 }) { throw error }
+        try consumer.commit(batch.offsets)
+    }
+
+    func warmUp() throws(KafkaError) {
+        for topic in PlazaTopic.allCases {
+            try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5))
+        }
+    }
+
+    func restoreValue(_ topic: String, partition: Int32, key: String, value: [UInt8]?) {
+        self.mirrors[TopicPartition(topic, partition), default: Mirror()].values[key] = value
+    }
+
+    func close() { self.producer.close(timeout: .milliseconds(500)) }
+
+    private func mirror(_ record: OutgoingRecord) {
+        guard PlazaTopic(rawValue: record.topic)?.retention == .compacted, let key = record.key else { return }
+        let partition = TopicPartition(record.topic, record.partition)
+        let bytes = key.count + (record.value?.count ?? 0)
+        self.mirrors[partition, default: Mirror()].values[String(decoding: key, as: UTF8.self)] = record.value
+        self.mirrors[partition]?.bytes += bytes
+    }
+
+    private func rewriteLargePartitions() throws(KafkaError) {
+        for (partition, mirror) in self.mirrors where mirror.bytes > Self.rewriteBytes {
+            for (key, value) in mirror.values {
+                try self.producer.send(
+                    OutgoingRecord(
+                        topic: partition.topic, partition: partition.partition, key: Array(key.utf8), value: value,
+                        headers: []
+                    ))
+            }
+            self.mirrors[partition]?.bytes = 0
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// The reading position in one partition, and each app's events in it that are not finished.
+///
+/// A slow backend must not hold back the events of other apps. Therefore an app whose share of the queue is used up
+/// *lags*: its further events are skipped and later read again, starting with the first skipped one.
+///
+/// Kafka stores one committed offset for all apps. The offset's metadata contains the offsets at which the lagging apps
+/// continue.
+package struct ReadingProgress: Hashable, Sendable {
+    /// The progress that is committed for a partition.
+    package struct Checkpoint: Hashable, Sendable {
+        /// All events before this offset are finished, except events of the apps in `laggingOffsets`.
+        package var offset: Int64
+        /// For each lagging app, the offset from which its events must be read again.
+        package var laggingOffsets: [AppID: Int64]
+
+        package init(offset: Int64, laggingOffsets: [AppID: Int64] = [:]) {
+            self.offset = offset
+            self.laggingOffsets = laggingOffsets
+        }
+    }
+
+    /// The maximum number of apps with an offset of their own; more would not fit into the committed offset's metadata.
+    ///
+    /// Further apps hold back the committed offset, so after a takeover more events are sent again.
+    package static let maxLaggingApps = 64
+
+    /// The offset behind the last record that was read.
+    package private(set) var next: Int64 = 0
+    /// The queued events of each app.
+    private var open: [AppID: Set<Int64>] = [:]
+    /// The offset from which each lagging app's events must be read again.
+    private var lagging: [AppID: Int64] = [:]
+
+    init() {}
+
+    /// Continues from the checkpoint of the previous owner.
+    init(_ checkpoint: Checkpoint) {
+        self.next = checkpoint.offset
+        self.lagging = checkpoint.laggingOffsets
+    }
+
+    /// The number of lagging apps.
+    var laggingCount: Int { self.lagging.count }
+
+    /// The offset from which an app's events must be read again; nil if it does not lag.
+    func laggingOffset(_ app: AppID) -> Int64? { self.lagging[app] }
+
+    /// The lagging apps and the offsets from which they continue.
+    var laggingApps: [AppID: Int64] { self.lagging }
+
+    /// Records that a record was read for the first time.
+    mutating func read(_ offset: Int64) { self.next = max(self.next, offset + 1) }
+
+    /// Records that an event was queued.
+    mutating func hold(_ offset: Int64, of app: AppID) { self.open[app, default: []].insert(offset) }
+
+    /// Records that an event was delivered or abandoned.
+    mutating func end(_ offset: Int64, of app: AppID) {
+        self.open[app]?.remove(offset)
+        if self.open[app]?.isEmpty == true { self.open[app] = nil }
+    }
+
+    /// Sets the offset from which the app lags; with nil it no longer lags.
+    mutating func set(_ app: AppID, laggingFrom offset: Int64?) { self.lagging[app] = offset }
+
+    /// The progress that may be committed now.
+    var checkpoint: Checkpoint {
+        var unfinished = self.lagging
+        for (app, offsets) in self.open {
+            if let first = offsets.min() { unfinished[app] = min(first, unfinished[app] ?? first) }
+        }
+        let ordered = unfinished.sorted { ($0.value, $0.key.text) < ($1.value, $1.key.text) }
+        var checkpoint = Checkpoint(offset: self.next)
+        for (app, offset) in ordered.prefix(Self.maxLaggingApps) { checkpoint.laggingOffsets[app] = offset }
+        if ordered.count > Self.maxLaggingApps {
+            checkpoint.offset = min(self.next, ordered[Self.maxLaggingApps].value)
+        }
+        return checkpoint
+    }
+}
+
+extension ReadingProgress.Checkpoint {
+    private static let version = "v1"
+
+    /// The lagging offsets encoded as the committed offset's metadata, such as `v1 demo=17 shop=4`.
+    package var metadata: String {
+        guard !self.laggingOffsets.isEmpty else { return "" }
+        let entries = self.laggingOffsets.sorted { $0.key.text < $1.key.text }.map { "\($0.key.text)=\($0.value)" }
+        return ([Self.version] + entries).joined(separator: " ")
+    }
+
+    /// Reads a committed offset and its metadata; nil when the metadata is not valid.
+    package init?(offset: Int64, metadata: String) {
+        self.init(offset: offset)
+        guard !metadata.isEmpty else { return }
+        let entries = metadata.split(separator: " ")
+        guard entries.first == Substring(Self.version) else { return nil }
+        for entry in entries.dropFirst() {
+            let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
+            guard parts.count == 2, let app = AppID(checking: String(parts[0])), let start = Int64(parts[1]),
+                FeedPosition.possible.contains(start)
+            else { return nil }
+            self.laggingOffsets[app] = start
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import HTTPClient
+package import Observability
+package import PlazaModel
+internal import PlazaWire
+
+/// Asks an app's backend to allow or refuse a message or gift before it is accepted (R14.9).
+///
+/// No method but `run` blocks. If the request fails or times out, the app's timeout policy decides. If too many are in
+/// flight, nothing is decided: the call is refused as `overloaded`, so that nobody can switch a check off by asking for
+/// too many.
+package final class WebhookClient: Sendable {
+    /// How long a backend may take to respond.
+    package static let defaultTimeout: Duration = .seconds(2)
+    private let shares: WebhookShares
+    private let hooks: [AppID: AppHooks]
+    private let timeout: Duration
+    private let client: HTTPClient
+    private let inFlight: Locked<InFlight>
+    private let metrics: WebhookClientMetrics
+
+    /// Creates a client; requests are sent only while `run` is running.
+    ///
+    /// - Parameters:
+    ///   - hooks: the webhook configuration of each app that has one.
+    ///   - timeout: how long a backend may take to respond.
+    ///   - metrics: the registry for the request counters.
+    package init(
+        hooks: [AppID: AppHooks], timeout: Duration = WebhookClient.defaultTimeout, metrics: MetricsRegistry
+    ) {
+        self.hooks = hooks.filter { $0.value.before != nil }
+        self.shares = WebhookShares(apps: self.hooks.count)
+        self.client = HTTPClient(limit: self.shares.total)
+        self.inFlight = Locked(InFlight(shares: self.shares))
+        self.timeout = timeout
+        self.metrics = WebhookClientMetrics(metrics)
+    }
+
+    /// Whether the app's backend must be asked about gifts (`isGift`) or about messages.
+    package func isDecisionRequired(_ app: AppID, forGifts isGift: Bool) -> Bool {
+        let before = self.hooks[app]?.before
+        return (isGift ? before?.gift : before?.message) != nil
+    }
+
+    /// Sends a request.
+    ///
+    /// May be called from any thread; never blocks.
+    ///
+    /// - Parameters:
+    ///   - request: the message or gift to decide about.
+    ///   - complete: called once with the decision, on any thread, unless the request is refused.
+    /// - Throws: `overloaded` if too many requests of the app or of the sender are in flight.
+    package func send(
+        _ request: WebhookRequest, complete: @escaping @Sendable (WebhookDecision) -> Void
+    ) throws(ReplyError) {
+        let isGift = request.content.isGift
+        guard let hooks = self.hooks[request.app],
+            let timeoutPolicy = isGift ? hooks.before?.gift : hooks.before?.message
+        else { return complete(.allowed) }
+        let sender = UserKey(request.app, request.content.sender)
+        let began = MonotonicClock.microseconds
+        guard self.inFlight.withLock({ $0.begin(sender) }) else {
+            self.metrics.overloaded(isGift)
+            throw ReplyError(
+                .overloaded, "too many messages and gifts wait for the app's backend", retryAfter: 1000)
+        }
+        let post = WebhookPost.make(
+            Wire.encode(request), event: request.content.name, hooks: hooks, at: WallClock.milliseconds() / 1000,
+            timeout: self.timeout)
+        self.client.send(post) { [self] result in
+            self.inFlight.withLock { $0.end(sender) }
+            self.metrics.time.record(microseconds: Int(MonotonicClock.microseconds - began))
+            guard case .answered(200, let body) = result, let decision = WebhookDecision(body: body, isGift: isGift)
+            else {
+                self.metrics.unanswered(isGift)
+                return complete(WebhookDecision(applying: timeoutPolicy, isGift: isGift))
+            }
+            self.metrics.answered(isGift, decision)
+            complete(decision)
+        }
+    }
+
+    /// Sends requests on the calling thread until `stop` is called.
+    package func run() { self.client.run() }
+
+    /// Makes `run` return; the timeout policy decides the requests in flight.
+    package func stop() { self.client.stop() }
+}
+
+/// Counts requests and their outcomes.
+private struct WebhookClientMetrics: Sendable {
+    let time: Timing
+    private let counters: [String: Counter]
+
+    init(_ registry: MetricsRegistry) {
+        self.time = registry.timing(MetricNames.Webhooks.asking, help: "Time that a question took.")
+        var counters: [String: Counter] = [:]
+        for kind in ["message", "gift"] {
+            for answer in ["allowed", "refused", "silence", "overloaded"] {
+                counters["\(kind).\(answer)"] = registry.counter(
+                    MetricNames.Webhooks.asked, help: "Questions to backends, by kind and answer.",
+                    labels: ["kind": kind, "answer": answer])
+            }
+        }
+        self.counters = counters
+    }
+
+    func unanswered(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").silence"]?.add() }
+
+    func overloaded(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").overloaded"]?.add() }
+
+    func answered(_ isGift: Bool, _ decision: WebhookDecision) {
+        let answer = if case .allowed = decision { "allowed" } else { "refused" }
+        self.counters["\(isGift ? "gift" : "message").\(answer)"]?.add()
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+internal import PlazaWire
+
+/// A backend's decision about a message or gift.
+package enum WebhookDecision: Hashable, Sendable {
+    case allowed
+    case refused(ReplyError)
+}
+
+extension WebhookDecision {
+    /// The body of a backend's response: `{"code": 0, "message": "…"}`; code 0 means allowed.
+    private struct Answer: Decodable {
+        var code: Int
+        var message: String?
+    }
+
+    /// The codes with which an app may refuse a gift; the sender receives the app's code (R14.8).
+    private static let appCodes = 102_100...102_200
+
+    /// Parses the decision in a response's body; nil if the body is not valid.
+    ///
+    /// - Parameters:
+    ///   - body: the response's JSON.
+    ///   - isGift: whether the request was about a gift.
+    init?(body: [UInt8], isGift: Bool) {
+        guard let answer = try? Wire.decode(Answer.self, from: body) else { return nil }
+        if answer.code == 0 {
+            self = .allowed
+            return
+        }
+        // The text is stored with the call, so its length is limited. Unicode scalars are counted, because a
+        // `Character` can be arbitrarily long.
+        let text = answer.message.map { String($0.unicodeScalars.prefix(200)) }
+        guard isGift else {
+            self = .refused(ReplyError(.sensitiveWords, text ?? "the app's backend refused the message"))
+            return
+        }
+        let code = Self.appCodes.contains(answer.code) ? ReplyCode(answer.code) : .giftCheckFailed
+        self = .refused(ReplyError(code, text ?? "the app's backend refused the gift"))
+    }
+
+    /// The decision that the timeout policy makes without a response.
+    init(applying policy: AppHooks.TimeoutPolicy, isGift: Bool) {
+        switch policy {
+        case .allow: self = .allowed
+        case .refuse:
+            let what = isGift ? "gift" : "message"
+            self = .refused(
+                ReplyError(
+                    isGift ? .giftCheckFailed : .sensitiveWords, "the app's backend did not answer about the \(what)",
+                    retryAfter: 1000))
+        }
+    }
+}

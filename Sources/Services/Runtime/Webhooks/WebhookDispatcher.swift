@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import HTTPClient
+internal import KafkaClient
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import PlazaWire
+
+/// Reads webhook events, sends those that are due, and commits the progress, all on one thread.
+///
+/// A slow backend must not block the events of other apps. When an app's share of the queue is used up, its events are
+/// therefore skipped, and a second consumer reads them again once the share has free capacity (*catch-up*).
+final class WebhookDispatcher {
+    private static let maxRecords = 200
+    private static let commitInterval = Milliseconds(500)
+    private static let catchUpTimeout: Duration = .milliseconds(20)
+
+    private let consumer: KafkaConsumer
+    /// Reads skipped events again; it does not join the group.
+    private let catchUpConsumer: KafkaConsumer
+    private let hooks: [AppID: AppHooks]
+    private let log: Log
+    private let metrics: WebhookMetrics
+    /// Sends the request for the event at a position; the last parameter is the time at which the attempt began.
+    private let send: (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
+    private var queue: DeliveryQueue
+    private var bodies: [DeliveryQueue.EventPosition: (app: AppID, event: WebhookName, body: [UInt8])] = [:]
+    private var committed: [Int32: ReadingProgress.Checkpoint] = [:]
+    private var commitAt = MonotonicTime.distantPast
+    private var isMember = false
+    /// The running catch-up, and the offset before which it has read everything.
+    private var catchUp: DeliveryQueue.CatchUp?
+    private var catchUpOffset: Int64 = 0
+    private var lastCatchUpPartition: Int32 = -1
+    /// The error of the last failed acquisition; the next turn throws it.
+    private var failure: KafkaError?
+
+    init(
+        consumer: KafkaConsumer, catchUpConsumer: KafkaConsumer, hooks: [AppID: AppHooks], limits: DeliveryQueue.Limits,
+        log: Log, metrics: WebhookMetrics,
+        send: @escaping (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
+    ) {
+        self.consumer = consumer
+        self.catchUpConsumer = catchUpConsumer
+        self.hooks = hooks
+        self.queue = DeliveryQueue(limits, apps: hooks.count)
+        self.log = log
+        self.metrics = metrics
+        self.send = send
+    }
+
+    /// Handles a rebalance; commits the progress before the revoked partitions go to another member.
+    func rebalanced(_ event: RebalanceEvent) {
+        self.isMember = true
+        switch event {
+        case .assigned(let partitions): self.acquire(partitions)
+        case .revoked(let partitions, let isLost):
+            if !isLost { self.commit() }
+            for partition in partitions {
+                self.queue.partitionRevoked(partition.partition)
+                self.committed[partition.partition] = nil
+            }
+            self.bodies = self.bodies.filter { entry in !partitions.contains { $0.partition == entry.key.partition } }
+            if partitions.contains(where: { $0.partition == self.catchUp?.partition }) { self.endCatchUp() }
+        }
+    }
+
+    /// Resumes at the previous owner's committed offsets, each lagging app from its own offset.
+    private func acquire(_ partitions: [TopicPartition]) {
+        do throws(KafkaError) {
+            var offsets: [TopicPartition: Int64] = [:]
+            for (partition, entry) in try self.consumer.committed(partitions, timeout: .seconds(5)) {
+                offsets[partition] = LogicalOffset.beginning
+                guard let entry else { continue }
+                offsets[partition] = entry.offset
+                guard
+                    var checkpoint = ReadingProgress.Checkpoint(offset: entry.offset, metadata: entry.metadata)
+                else {
+                    self.log.warning(
+                        "what is committed beside an offset cannot be read", [.topic: .string("\(partition)")])
+                    continue
+                }
+                checkpoint.laggingOffsets = checkpoint.laggingOffsets.filter { self.hooks[$0.key] != nil }
+                self.queue.partitionAssigned(partition.partition, checkpoint)
+            }
+            try self.consumer.assign(offsets)
+        } catch {
+            self.failure = error
+        }
+    }
+
+    /// Runs one turn: handles the results of attempts, reads new events, sends those that are due, and commits at
+    /// intervals.
+    ///
+    /// - Returns: whether the sender is a member of its group.
+    func runTurn(_ results: [WebhookAttempt]) throws(KafkaError) -> Bool {
+        for result in results { self.attemptEnded(result) }
+        try self.beginCatchUp()
+        self.sendDue()
+        var wait: Int64 = self.catchUp == nil ? 500 : 0
+        let now = MonotonicClock.now
+        if let due = self.queue.nextDue(after: now) {
+            wait = min(wait, max(1, (due - now).count))
+        }
+        var records: [IncomingRecord] = []
+        let outcome = try self.consumer.poll(
+            max: Self.maxRecords, timeout: results.isEmpty ? .milliseconds(wait) : .zero, into: &records)
+        if outcome.rebalanced { self.isMember = true }
+        if let failure = self.failure { throw failure }
+        for record in records { self.recordReceived(record) }
+        try self.readCatchUp()
+        self.sendDue()
+        self.metrics.pending.set(self.queue.count)
+        self.metrics.behind.set(self.queue.laggingCount)
+        if MonotonicClock.now >= self.commitAt { self.commit() }
+        return self.isMember
+    }
+
+    /// Commits the progress of each partition, if it has changed.
+    func commit() {
+        self.commitAt = MonotonicClock.now + Self.commitInterval
+        var offsets: [TopicPartition: OffsetAndMetadata] = [:]
+        var commitments: [Int32: ReadingProgress.Checkpoint] = [:]
+        for partition in self.queue.partitions {
+            guard let checkpoint = self.queue.checkpoint(partition), self.committed[partition] != checkpoint else {
+                continue
+            }
+            commitments[partition] = checkpoint
+            offsets[TopicPartition(PlazaTopic.webhooks.rawValue, partition)] = OffsetAndMetadata(
+                offset: checkpoint.offset, metadata: checkpoint.metadata)
+        }
+        guard !offsets.isEmpty else { return }
+        do {
+            try self.consumer.commit(offsets)
+            self.committed.merge(commitments) { _, new in new }
+        } catch {
+            // The next commit tries again. If a takeover comes first, events since the last commit are sent twice.
+            self.log.info("webhook offsets were not committed", [.detail: .string(error.description)])
+        }
+    }
+
+    /// Starts a catch-up, unless one is running or no lagging app has enough free capacity.
+    private func beginCatchUp() throws(KafkaError) {
+        guard self.catchUp == nil, let catchUp = self.queue.nextCatchUp(after: self.lastCatchUpPartition) else {
+            return
+        }
+        try self.catchUpConsumer.assign([
+            TopicPartition(PlazaTopic.webhooks.rawValue, catchUp.partition): catchUp.offset
+        ])
+        self.catchUp = catchUp
+        self.catchUpOffset = catchUp.offset
+        self.lastCatchUpPartition = catchUp.partition
+    }
+
+    /// Continues the running catch-up; ends it when everything was read or every app's share is used up.
+    private func readCatchUp() throws(KafkaError) {
+        guard let partition = self.catchUp?.partition else { return }
+        var records: [IncomingRecord] = []
+        let outcome = try self.catchUpConsumer.poll(
+            max: Self.maxRecords, timeout: Self.catchUpTimeout, into: &records)
+        for record in records where record.partition == partition {
+            self.catchUpOffset = max(self.catchUpOffset, record.offset + 1)
+            self.addInCatchUp(record)
+        }
+        let topicPartition = TopicPartition(PlazaTopic.webhooks.rawValue, partition)
+        if let end = outcome.ends[topicPartition] { self.catchUpOffset = max(self.catchUpOffset, end) }
+        guard let catchUp = self.catchUp, self.queue.catchUpRead(catchUp, upTo: self.catchUpOffset) else { return }
+        self.endCatchUp()
+    }
+
+    private func endCatchUp() {
+        self.catchUp = nil
+        // A failure here makes the client unusable; its next call throws.
+        try? self.catchUpConsumer.unassign()
+    }
+
+    private func recordReceived(_ record: IncomingRecord) {
+        let position = DeliveryQueue.EventPosition(partition: record.partition, offset: record.offset)
+        guard let (event, value) = self.event(of: record) else { return self.queue.skip(position) }
+        if self.queue.add(position, of: event.key) { self.storeBody(event, value, at: position) }
+    }
+
+    private func addInCatchUp(_ record: IncomingRecord) {
+        guard var catchUp = self.catchUp, let (event, value) = self.event(of: record) else { return }
+        let position = DeliveryQueue.EventPosition(partition: record.partition, offset: record.offset)
+        let isHeld = self.queue.addInCatchUp(position, of: event.key, in: &catchUp)
+        self.catchUp = catchUp
+        if isHeld { self.storeBody(event, value, at: position) }
+    }
+
+    /// Decodes the event of a record; nil if its app does not subscribe to it or the record is malformed.
+    private func event(of record: IncomingRecord) -> (WebhookEvent, [UInt8])? {
+        guard let value = record.value else { return nil }
+        do throws(WireError) {
+            let event = try Wire.decode(WebhookEvent.self, from: value)
+            guard let hooks = self.hooks[event.app], hooks.wants(event.content.name) else { return nil }
+            return (event, value)
+        } catch {
+            self.log.warning(
+                "a record cannot be read", [.offset: .int(Int(record.offset)), .detail: .string("\(error)")])
+            return nil
+        }
+    }
+
+    /// Stores the request body, with an id by which the backend can recognize repeated events.
+    private func storeBody(_ event: WebhookEvent, _ value: [UInt8], at position: DeliveryQueue.EventPosition) {
+        let id = Array("{\"id\":\"\(position.partition)-\(position.offset)\",".utf8)
+        self.bodies[position] = (event.app, event.content.name, id + value.dropFirst())
+    }
+
+    private func sendDue() {
+        for position in self.queue.takeDue(at: MonotonicClock.now) {
+            guard let (app, event, body) = self.bodies[position], let hooks = self.hooks[app] else { continue }
+            let post = WebhookPost.make(
+                body, event: event.rawValue, hooks: hooks, at: WallClock.milliseconds() / 1000,
+                timeout: WebhookSender.timeout)
+            self.send(post, position, MonotonicClock.now)
+        }
+    }
+
+    private func attemptEnded(_ attempt: WebhookAttempt) {
+        let now = MonotonicClock.now
+        self.metrics.tries.record(milliseconds: Int((now - attempt.beganAt).count))
+        var isDelivered = false
+        if case .answered(200..<300, _) = attempt.result { isDelivered = true }
+        let outcome = self.queue.attemptEnded(
+            attempt.position, isDelivered: isDelivered, chance: Double.random(in: 0...1),
+            at: now)
+        switch outcome {
+        case .delivered:
+            self.metrics.delivered.add()
+            self.bodies[attempt.position] = nil
+        case .retry, .notHeld:
+            if !isDelivered { self.metrics.failed.add() }
+        case .abandoned:
+            self.metrics.failed.add()
+            self.metrics.exhausted.add()
+            self.log.warning(
+                "a webhook event is given up: no try succeeded",
+                [
+                    .app: .string(self.bodies[attempt.position]?.app.text ?? ""),
+                    .offset: .int(Int(attempt.position.offset)),
+                    .detail: .string("\(attempt.result)".prefix(200).description),
+                ])
+            self.bodies[attempt.position] = nil
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import HTTPClient
+internal import KafkaClient
+internal import MachineKit
+package import Observability
+package import PlazaModel
+package import ServiceShell
+
+/// Sends webhook events to apps' backends: at least once, and in order within a live.
+///
+/// It reads the topic `webhooks` in its own consumer group. The metadata of each committed offset contains the offsets
+/// at which lagging apps continue. After a crash, events of a slow app are therefore sent again without repeating the
+/// events that other apps' backends have accepted.
+package final class WebhookSender: ServiceComponent {
+    package let name = "webhooks"
+    /// How long one attempt may take.
+    package static let timeout: Duration = .seconds(5)
+    /// The consumer group.
+    static let group = "webhooks"
+
+    private let hooks: [AppID: AppHooks]
+    private let settings: ShellSettings
+    private let limits: DeliveryQueue.Limits
+    private let log: Log
+    private let metrics: WebhookMetrics
+    private let status = LoopStatus()
+    /// The attempts that have ended since the last turn.
+    private let results = Locked<[WebhookAttempt]>([])
+
+    /// Creates a sender; `run` starts it.
+    ///
+    /// - Parameters:
+    ///   - hooks: the webhook configuration of each app that has one.
+    ///   - settings: the settings that all shells of the process share.
+    ///   - limits: the queue's sizes and retry pauses.
+    ///   - log: the log to which abandoned events are reported.
+    ///   - metrics: the registry for the sender's metrics.
+    package init(
+        hooks: [AppID: AppHooks], settings: ShellSettings, limits: DeliveryQueue.Limits = DeliveryQueue.Limits(),
+        log: Log, metrics: MetricsRegistry
+    ) {
+        self.hooks = hooks
+        self.settings = settings
+        self.limits = limits
+        self.log = log
+        self.metrics = WebhookMetrics(metrics)
+    }
+
+    package var isReady: Bool { self.status.isReady }
+    package var isLive: Bool { self.status.isLive }
+
+    package func stop() { self.status.stop() }
+
+    package func run() {
+        let client = HTTPClient(limit: self.limits.maxInFlight)
+        let thread = DedicatedThread("webhook-client") { client.run() }
+        defer {
+            client.stop()
+            _ = thread.join(timeout: .seconds(1))
+        }
+        while !self.status.isStopping {
+            let session = self.settings.sessionTimeout.timeout
+            do throws(KafkaError) {
+                try self.runSession(client, session: session)
+            } catch {
+                if self.settings.sessionTimeout.raiseIfRejected(error, requested: session, log: self.log) { continue }
+                self.log.warning("the sender of webhooks begins anew", [.detail: .string(error.description)])
+                self.status.reportTurn(isReady: false)
+                DedicatedThread.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
+    /// Runs one consumer until `stop` is called or an error makes the consumer unusable.
+    private func runSession(_ client: HTTPClient, session: Duration) throws(KafkaError) {
+        let consumer = try KafkaConsumer(
+            self.settings.kafka, group: Self.group, fetchWait: self.settings.relaxedFetchWait,
+            sessionTimeout: session, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
+        defer { consumer.close() }
+        let catchUpConsumer = try KafkaConsumer(self.settings.kafka)
+        defer { catchUpConsumer.close() }
+        let waker = consumer.waker
+        self.status.setWaker(waker)
+        _ = try consumer.topicMetadata(PlazaTopic.webhooks.rawValue, timeout: .seconds(10))
+        let dispatcher = WebhookDispatcher(
+            consumer: consumer, catchUpConsumer: catchUpConsumer, hooks: self.hooks, limits: self.limits, log: self.log,
+            metrics: self.metrics
+        ) { [results] post, position, beganAt in
+            client.send(post) { result in
+                let ended = WebhookAttempt(position: position, beganAt: beganAt, result: result)
+                results.withLock { $0.append(ended) }
+                waker.wakeUp()
+            }
+        }
+        try consumer.subscribe(PlazaTopic.webhooks.rawValue) { [weak dispatcher] event in dispatcher?.rebalanced(event)
+        }
+        while !self.status.isStopping {
+            let isMember = try dispatcher.runTurn(self.takeResults())
+            self.status.reportTurn(isReady: isMember)
+        }
+        dispatcher.commit()
+    }
+
+    private func takeResults() -> [WebhookAttempt] {
+        self.results.withLock { results in
+            defer { results.removeAll() }
+            return results
+        }
+    }
+}
+
+/// A finished attempt to deliver an event.
+struct WebhookAttempt: Sendable {
+    var position: DeliveryQueue.EventPosition
+    var beganAt: MonotonicTime
+    var result: HTTPResult
+}
+
+/// The sender's metrics.
+struct WebhookMetrics: Sendable {
+    let delivered: Counter
+    let failed: Counter
+    let exhausted: Counter
+    let pending: Gauge
+    let behind: Gauge
+    let tries: Timing
+
+    init(_ registry: MetricsRegistry) {
+        let names = MetricNames.Webhooks.self
+        self.delivered = registry.counter(names.delivered, help: "Events that a backend took.")
+        self.failed = registry.counter(names.failed, help: "Tries that failed.")
+        self.exhausted = registry.counter(
+            names.givenUp, help: "Events that no backend will get, by reason.", labels: ["reason": "attempts"])
+        self.pending = registry.gauge(names.pending, help: "Events read and not done with.")
+        self.behind = registry.gauge(
+            names.behind, help: "Apps whose further events wait in the topic, counted in each partition.")
+        self.tries = registry.timing(names.tries, help: "Time that a try took.")
+    }
+}

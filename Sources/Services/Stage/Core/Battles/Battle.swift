@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// A live that is invited to a battle.
+package struct BattleInvitee: Equatable, Sendable, Codable {
+    package var live: LiveID
+    package var hasAccepted: Bool
+}
+
+/// A battle in one of three states.
+///
+/// 1. Requested (`view` is nil): it starts when every invitee has answered and at least one has accepted. If all have
+///    rejected, it is removed.
+/// 2. Running: it ends when its time is over or all sides have left.
+/// 3. Over, with the result in `view`: it is removed when no live shows it.
+package struct Battle: Equatable, Sendable, Codable {
+    /// The minimum time between two updates of the scores for viewers.
+    package static let publishInterval = Milliseconds(500)
+
+    package var id: BattleID
+    package var inviter: LiveID
+    /// The inviter's side, then the sides of the invited lives, with the owners' profiles as they were when the
+    /// battle was requested.
+    package var asked: [BattleSide]
+    package var createdAt: Timestamp
+    package var durationSeconds: Int64
+    /// Whether the invitees have to accept; otherwise the battle starts at once.
+    package var needResponse: Bool
+    package var extensionInfo: String
+    /// The lives that have not rejected; empty once the battle has started.
+    package var invitees: [BattleInvitee]
+    /// The deadline of the request: an invitee that has not answered by then counts as having rejected.
+    package var expiresAt: Timestamp
+    /// The battle as viewers see it; nil until it starts.
+    package var view: BattleView?
+    /// When the scores were last published.
+    package var publishedAt: Timestamp?
+    /// Whether scores have changed since they were last published.
+    package var isDirty = false
+    /// The co-host connection in which the battle takes place; every live in it may show the battle.
+    ///
+    /// Nil in rows of older versions.
+    package var connection: ConnectionID?
+
+    /// Whether the battle is in state 1.
+    ///
+    /// `view?.endTime == nil` is the same as `view == nil`, which would copy the whole view. `due` uses it too.
+    var isRequested: Bool { self.view?.endTime == nil }
+    /// Whether the battle is in state 2.
+    var isRunning: Bool { !self.isRequested && self.view?.ended == nil }
+
+    /// The battle as an app's server sees it.
+    var details: BattleDetails {
+        BattleDetails(
+            id: self.id, inviter: self.inviter, createTime: self.createdAt, durationSeconds: self.durationSeconds,
+            needResponse: self.needResponse, extensionInfo: self.extensionInfo,
+            expiresAt: self.isRequested ? self.expiresAt : nil,
+            invitees: self.invitees.map { .init(live: $0.live, hasAccepted: $0.hasAccepted) }, battle: self.view)
+    }
+
+    /// When the battle needs its next action: the request expires, the scores are published, or the battle ends.
+    package var due: Timestamp? {
+        guard let endTime = self.view?.endTime else { return self.expiresAt }
+        guard self.view?.ended == nil else { return nil }
+        guard self.isDirty, let publishedAt = self.publishedAt else { return endTime }
+        return min(endTime, publishedAt + Self.publishInterval)
+    }
+
+    /// The index of the side of `live`, if it has not left.
+    func sideIndex(of live: LiveID) -> Int? { self.view?.sides.firstIndex { $0.live == live && !$0.hasLeft } }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Answers an app server's queries about battles (R13.25).
+extension ConnectionStep {
+    /// The details of the battle `id`, or without `id` of the battle of `live`, which is requested, running or over.
+    mutating func battleInfo(_ id: BattleID?, of live: LiveID?, _ caller: Caller) throws(ReplyError) -> CallResult {
+        guard caller.role == .server else { throw ReplyError(.noPermission, "only the app's server may query battles") }
+        if let id {
+            guard let battle = self.battle(id) else {
+                throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
+            }
+            return .battleInfo(details: battle.details)
+        }
+        guard let live, let row = self.live(live) else {
+            throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
+        }
+        guard let battle = self.battle(row.value.battleRequest ?? row.value.battle),
+            battle.view?.sides.contains(where: { $0.live == live }) ?? true
+        else {
+            throw ReplyError(.noBattleInRoom, "the live has no battle")
+        }
+        return .battleInfo(details: battle.details)
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Battle requests, until the battle starts or is cancelled (R10.1, R10.3).
+///
+/// A live takes part in only one battle request or running battle at a time (I14). The request to each invitee ends
+/// exactly once (I13).
+extension ConnectionStep {
+    /// Requests a battle with those of `targets` that can battle now, and returns a code for each of `targets`.
+    mutating func requestBattle(
+        from: LiveID, to targets: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
+        _ extensionInfo: String, _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        let inviter = try self.ownedLive(from, by: caller)
+        guard inviter.value.connection != nil else {
+            throw ReplyError(.noSuchConnection, "your live is in no connection; connect with other lives first")
+        }
+        if self.isInRunningBattle(from) { throw ReplyError(.inAnotherBattle, "you are in a battle") }
+        if inviter.value.battleRequest != nil { throw ReplyError(.battlePending, "a battle request is pending") }
+        guard !targets.isEmpty else {
+            throw ReplyError(.badParameter, "to names 0 lives; 1 to \(Limits.coHostTargets) are possible")
+        }
+        guard targets.count <= Limits.coHostTargets else {
+            throw ReplyError(
+                .overLimit, "to names \(targets.count) lives; 1 to \(Limits.coHostTargets) are possible")
+        }
+        guard (0...self.policy.maxBattleSeconds).contains(durationSeconds) else {
+            throw ReplyError(
+                .badParameter,
+                "duration is \(durationSeconds); 0 (the maximum) to \(self.policy.maxBattleSeconds) seconds are possible"
+            )
+        }
+        let expiresAt =
+            needResponse ? try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
+        try RequestTimeout.check(extraInfo: extensionInfo)
+        var limiter = inviter.value.battleRequestLimiter
+        if let wait = limiter.admit(at: self.moment.now) {
+            throw ReplyError(
+                .battleTooFrequent, "a live sends \(RateLimiter.burst) battle requests at once, then one each second",
+                retryAfter: wait.count)
+        }
+        var invited: [LiveID] = []
+        var codes: [LiveCode] = []
+        for target in targets {
+            let code =
+                invited.contains(target)
+                ? .battle(target, .alreadyInvited, .battlePending) : self.codeOfBattleRequest(to: target, from: from)
+            if code.code == BattleCode.sent.rawValue { invited.append(target) }
+            codes.append(code)
+        }
+        guard !invited.isEmpty else { throw ReplyError(.noValidRoom, "none of these lives can battle now") }
+        self.update(from) { $0.battleRequestLimiter = limiter }
+        var battle = Battle(
+            id: BattleID("b-\(self.moment.offset)"), inviter: from,
+            asked: ([from] + invited).map { BattleSide(live: $0, host: self.member($0).host) },
+            createdAt: self.moment.now,
+            durationSeconds: durationSeconds == 0 ? self.policy.maxBattleSeconds : durationSeconds,
+            needResponse: needResponse, extensionInfo: extensionInfo,
+            invitees: invited.map { BattleInvitee(live: $0, hasAccepted: !needResponse) }, expiresAt: expiresAt,
+            connection: inviter.value.connection)
+        self.set(battle.id, battle)
+        self.notifyBattleCreated(battle)
+        for live in [from] + invited { self.update(live) { $0.battleRequest = battle.id } }
+        if needResponse {
+            for target in invited {
+                self.notify(
+                    target,
+                    .battleRequestReceived(
+                        battle: battle.id, inviter: self.member(from), expiresAt: expiresAt,
+                        durationSeconds: battle.durationSeconds, extensionInfo: extensionInfo))
+            }
+        } else {
+            self.start(&battle)
+        }
+        return .battle(
+            battle: battle.id, startTime: battle.view?.startTime, endTime: battle.view?.endTime, codes: codes)
+    }
+
+    /// Whether `target` can be invited to a battle: the code `sent`, or the reason why not.
+    private mutating func codeOfBattleRequest(to target: LiveID, from: LiveID) -> LiveCode {
+        if target == from { return .battle(target, .alreadyInvited, .badParameter) }
+        guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
+        if invitee.value.connection == nil || invitee.value.connection != self.live(from)?.value.connection {
+            return .battle(target, .hasLeft, .noSuchConnection)
+        }
+        if invitee.value.battleRequest != nil { return .battle(target, .inAnotherBattle, .battlePending) }
+        return self.isInRunningBattle(target)
+            ? .battle(target, .inAnotherBattle, .inAnotherBattle) : .battle(target, .sent)
+    }
+
+    /// Whether the live takes part in a running battle and has not left it.
+    mutating func isInRunningBattle(_ id: LiveID) -> Bool {
+        guard let battle = self.battle(self.live(id)?.value.battle) else { return false }
+        return battle.isRunning && battle.sideIndex(of: id) != nil
+    }
+
+    /// Cancels the requests to `targets`; targets that are not invited are ignored.
+    ///
+    /// Only the inviter may cancel, and only before the battle starts.
+    mutating func cancelBattle(
+        _ id: BattleID, _ live: LiveID, to targets: [LiveID], _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        _ = try self.ownedLive(live, by: caller)
+        guard var battle = self.battle(id), battle.view?.ended == nil else {
+            throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
+        }
+        guard battle.isRequested else { throw ReplyError(.notWhileFighting, "the battle has begun") }
+        guard battle.inviter == live else { throw ReplyError(.noPermission, "only the inviter may cancel the request") }
+        for target in targets where self.removeInvitee(target, &battle) {
+            self.notify(target, .battleRequestCancelled(battle: id, inviter: live, invitee: target))
+        }
+        self.startOrCancelIfDecided(&battle)
+        return .done
+    }
+
+    /// Accepts or rejects the request for a battle on behalf of the invited live.
+    mutating func answerBattle(
+        _ id: BattleID, _ live: LiveID, accepted: Bool, _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        _ = try self.ownedLive(live, by: caller)
+        guard var battle = self.battle(id) else {
+            throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
+        }
+        if battle.view?.ended != nil { throw ReplyError(.battleOver, "the battle is over") }
+        guard let index = battle.invitees.firstIndex(where: { $0.live == live && !$0.hasAccepted }) else {
+            if battle.invitees.contains(where: { $0.live == live }), accepted {
+                throw ReplyError(.battlePending, "you have accepted; other lives have not answered yet")
+            }
+            throw ReplyError(.noSuchBattle, "the battle has no open request to you")
+        }
+        if accepted {
+            battle.invitees[index].hasAccepted = true
+            self.notify(battle.inviter, .battleRequestAccepted(battle: id, invitee: self.member(live)))
+        } else {
+            self.notify(battle.inviter, .battleRequestRejected(battle: id, invitee: self.member(live)))
+            self.removeInvitee(live, &battle)
+        }
+        self.startOrCancelIfDecided(&battle)
+        return .done
+    }
+
+    /// Counts the invitees that have not answered in time as having rejected.
+    mutating func expireBattleRequests(_ battle: inout Battle) {
+        for invitee in battle.invitees where !invitee.hasAccepted {
+            self.removeInvitee(invitee.live, &battle)
+            for live in [battle.inviter, invitee.live] {
+                self.notify(
+                    live,
+                    .battleRequestTimedOut(battle: battle.id, inviter: battle.inviter, invitee: invitee.live))
+            }
+        }
+        self.startOrCancelIfDecided(&battle)
+    }
+
+    /// Makes `id` leave a battle that has not started: the inviter cancels the battle, an invitee rejects it.
+    mutating func leaveRequestedBattle(_ id: LiveID, _ battle: inout Battle) {
+        if battle.inviter == id {
+            for invitee in battle.invitees {
+                self.removeInvitee(invitee.live, &battle)
+                self.notify(
+                    invitee.live, .battleRequestCancelled(battle: battle.id, inviter: id, invitee: invitee.live))
+            }
+            self.update(id) { $0.battleRequest = nil }
+            self.cancelRequestedBattle(battle)
+            return
+        }
+        let isOpen = battle.invitees.contains { $0.live == id && !$0.hasAccepted }
+        self.removeInvitee(id, &battle)
+        if isOpen { self.notify(battle.inviter, .battleRequestRejected(battle: battle.id, invitee: self.member(id))) }
+        self.startOrCancelIfDecided(&battle)
+    }
+
+    /// Removes an invitee from the request; false when the live is not invited.
+    @discardableResult
+    private mutating func removeInvitee(_ id: LiveID, _ battle: inout Battle) -> Bool {
+        guard let index = battle.invitees.firstIndex(where: { $0.live == id }) else { return false }
+        battle.invitees.remove(at: index)
+        self.update(id) { $0.battleRequest = nil }
+        return true
+    }
+
+    /// Starts the battle when all remaining invitees have accepted; cancels it when no invitee remains.
+    private mutating func startOrCancelIfDecided(_ battle: inout Battle) {
+        if battle.invitees.isEmpty {
+            self.update(battle.inviter) { $0.battleRequest = nil }
+            self.notify(battle.inviter, .battleNotStarted(battle: battle.id))
+            self.cancelRequestedBattle(battle)
+        } else if battle.invitees.allSatisfy(\.hasAccepted) {
+            self.start(&battle)
+        } else {
+            self.set(battle.id, battle)
+        }
+    }
+
+    /// Removes a battle that has not started.
+    private mutating func cancelRequestedBattle(_ battle: Battle) {
+        self.set(battle.id, nil)
+        self.notifyBattleEnded(battle)
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Notifies an app's backend of battles (R14.21, R14.22); every event names the inviting live.
+extension ConnectionStep {
+    mutating func notifyBattleCreated(_ battle: Battle) {
+        guard let from = battle.asked.first else { return }
+        self.notifyBackend(
+            battle,
+            .battleCreated(
+                battle: battle.id, from: from, to: Array(battle.asked.dropFirst()),
+                durationMilliseconds: Milliseconds.seconds(battle.durationSeconds).count,
+                timeoutMilliseconds: (battle.expiresAt - battle.createdAt).count, needResponse: battle.needResponse,
+                extensionInfo: battle.extensionInfo))
+    }
+
+    mutating func notifyBattleStarted(_ battle: Battle) {
+        guard let view = battle.view, let from = view.sides.first else { return }
+        self.notifyBackend(
+            battle,
+            .battleStarted(
+                battle: battle.id, from: from, to: Array(view.sides.dropFirst()), createdAt: battle.createdAt,
+                startTime: view.startTime, endTime: view.endTime))
+    }
+
+    /// Reports the end of a battle, even if the battle was never started.
+    mutating func notifyBattleEnded(_ battle: Battle) {
+        let sides = battle.view?.sides ?? battle.asked
+        // A machine writes no battle without sides, but a row may hold any.
+        guard let from = sides.first else { return }
+        let kind: BattleEndKind =
+            switch battle.view?.ended {
+            case nil: .neverStarted
+            case .timeOver?: .timeOver
+            case .allMemberExit?: .allMemberExit
+            }
+        self.notifyBackend(
+            battle,
+            .battleEnded(
+                battle: battle.id, from: from, to: Array(sides.dropFirst()), createdAt: battle.createdAt,
+                startTime: battle.view?.startTime, endTime: battle.view?.endTime ?? self.moment.now, kind: kind))
+    }
+
+    private mutating func notifyBackend(_ battle: Battle, _ content: WebhookContent) {
+        guard self.policy.hasWebhooks else { return }
+        self.effects.append(
+            .webhook(WebhookEvent(LiveKey(self.app, battle.inviter), at: self.moment.now, content)))
+    }
+}

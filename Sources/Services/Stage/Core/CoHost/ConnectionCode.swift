@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// The result code for each live that a co-host request names (R8.1); `LiveCode.reason` adds the service-wide code
+/// (R8.3).
+///
+/// Code 5 (internal error) is not used: when an internal error occurs, the whole request fails.
+enum ConnectionCode: Int {
+    /// The request names the live that sends it.
+    case unknown = -1
+    case sent = 0
+    case noSuchLive = 1
+    /// The live is connected with the inviter, or has an open request from any live.
+    case alreadyInvited = 2
+    case connectedElsewhere = 3
+    /// The connection or the inviter's list of open requests is full, or the voice live has too many occupied seats.
+    case full = 4
+    case kindsDiffer = 6
+}
+
+extension LiveCode {
+    static func coHost(_ live: LiveID, _ code: ConnectionCode, _ reason: ReplyCode? = nil) -> LiveCode {
+        LiveCode(live: live, code: code.rawValue, reason: reason)
+    }
+}

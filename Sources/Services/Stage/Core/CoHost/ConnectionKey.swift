@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The key of a row of the connection machine.
+///
+/// It is a struct of plain parts, so that a look-up compares keys without copying them.
+package struct ConnectionKey: RowKey {
+    /// The kind of row; keys are sorted by their kind first.
+    package enum Kind: Int, Sendable, CaseIterable {
+        case live
+        case request
+        case connection
+        case battle
+        case fence
+        case outcomes
+
+        fileprivate var name: String {
+            switch self {
+            case .live: "live"
+            case .request: "request"
+            case .connection: "connection"
+            case .battle: "battle"
+            case .fence: "floors"
+            case .outcomes: "outcomes"
+            }
+        }
+    }
+
+    package let kind: Kind
+    package let app: AppID
+    /// The id of the live, connection, battle or session as text; for a request, the inviter.
+    package let name: String
+    /// The invitee of a request; empty for the other kinds.
+    package let invitee: LiveID
+
+    /// A running live.
+    package static func live(_ live: LiveKey) -> ConnectionKey { ConnectionKey(.live, live.app, live.live.text) }
+    /// The inviter's request to another live of its app.
+    package static func request(inviter: LiveKey, invitee: LiveID) -> ConnectionKey {
+        ConnectionKey(.request, inviter.app, inviter.live.text, invitee: invitee)
+    }
+    /// A connection between lives.
+    package static func connection(_ app: AppID, _ id: ConnectionID) -> ConnectionKey {
+        ConnectionKey(.connection, app, id.text)
+    }
+    /// A battle that is requested, running or over.
+    package static func battle(_ app: AppID, _ id: BattleID) -> ConnectionKey { ConnectionKey(.battle, app, id.text) }
+    /// The revocation fence of users who were kicked from a live.
+    package static func fence(_ live: LiveKey) -> ConnectionKey { ConnectionKey(.fence, live.app, live.live.text) }
+    /// A session's idempotency window.
+    package static func outcomes(_ app: AppID, _ session: SessionID) -> ConnectionKey {
+        ConnectionKey(.outcomes, app, session.text)
+    }
+
+    /// A key; only a request has an invitee.
+    init(_ kind: Kind, _ app: AppID, _ name: String, invitee: LiveID = "") {
+        self.kind = kind
+        self.app = app
+        self.name = name
+        self.invitee = invitee
+    }
+
+    /// The live that the key names; meaningful only for the key of a live, a request (the inviter) or a revocation
+    /// fence.
+    package var live: LiveKey { LiveKey(self.app, LiveID(self.name)) }
+
+    package var text: String {
+        let text = "\(self.kind.name)/\(self.app.text)/\(self.name)"
+        return self.kind == .request ? "\(text)/\(self.invitee.text)" : text
+    }
+
+    package init?(text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.name == parts[0] }),
+            parts.count == (kind == .request ? 4 : 3)
+        else { return nil }
+        self.init(kind, AppID(parts[1]), parts[2], invitee: LiveID(kind == .request ? parts[3] : ""))
+    }
+
+    package static func == (a: ConnectionKey, b: ConnectionKey) -> Bool {
+        // Swift compares two short strings as machine words, without a function call, so the texts are compared
+        // directly.
+        a.kind == b.kind && a.name == b.name && a.invitee.text == b.invitee.text && a.app.text == b.app.text
+    }
+
+    /// Hashes only the name and the invitee, because hashing must be cheap; `==` compares the rest.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.name)
+        if self.kind == .request { hasher.combine(self.invitee.text) }
+    }
+
+    /// Orders keys by kind, app, name and invitee.
+    package static func < (a: ConnectionKey, b: ConnectionKey) -> Bool {
+        if a.kind != b.kind { return a.kind.rawValue < b.kind.rawValue }
+        if a.app != b.app { return a.app < b.app }
+        return a.name != b.name ? a.name < b.name : a.invitee < b.invitee
+    }
+}
+
+/// One keyed piece of the connection machine's state.
+///
+/// Large cases are indirect, because rows are read far more often than changed.
+package enum ConnectionRow: JournalRow, Codable {
+    case live(live: CopyOnWrite<HostedLive>)
+    indirect case request(request: CoHostRequest)
+    indirect case connection(connection: ConnectionView)
+    indirect case battle(battle: Battle)
+    case fence(fence: RevocationFence)
+    case outcomes(outcomes: CallWindow)
+
+    /// The names in stored rows.
+    private enum CodingKeys: String, CodingKey {
+        case live, request, connection, battle, outcomes
+        case fence = "floors"
+    }
+    private enum FenceCodingKeys: String, CodingKey {
+        case fence = "floors"
+    }
+
+    package var due: Timestamp? {
+        switch self {
+        case .live, .connection, .fence: nil
+        case .request(let request): request.expiresAt
+        case .battle(let battle): battle.due
+        case .outcomes(let window): window.due
+        }
+    }
+
+    /// A placeholder that replaces the row while its content is changed.
+    ///
+    /// If the row kept a second reference to its content, the change would copy the content.
+    private static var placeholder: ConnectionRow { .fence(fence: RevocationFence()) }
+
+    /// Changes the row in place, if it is a live.
+    mutating func changeLive<R>(_ change: (inout HostedLive) -> R) -> R? {
+        guard case .live(var live) = self else { return nil }
+        self = Self.placeholder
+        defer { self = .live(live: live) }
+        return change(&live.value)
+    }
+
+    /// Records the outcome of a call, if the row is an idempotency window.
+    mutating func record(_ outcome: CallOutcome, of counter: Int64, at moment: Moment) {
+        guard case .outcomes(var window) = self else { return }
+        self = Self.placeholder
+        window.record(outcome, of: counter, at: moment)
+        self = .outcomes(outcomes: window)
+    }
+
+    /// Handles the due time of an idempotency window.
+    ///
+    /// - Returns: whether the row must be removed.
+    mutating func expire(at moment: Moment) -> Bool {
+        guard case .outcomes(var window) = self else { return true }
+        self = Self.placeholder
+        let hasEnded = window.expire(at: moment)
+        self = .outcomes(outcomes: window)
+        return hasEnded
+    }
+}

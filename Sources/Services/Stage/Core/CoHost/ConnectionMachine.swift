@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// Decides which lives are connected and which of them are in a battle.
+///
+/// All inputs of an app are handled in one order. Therefore an input that concerns several lives is one atomic step.
+///
+/// Rows: the running lives, the open co-host requests, connections, battles, revocation fences of kicked users, and
+/// each session's idempotency window. When the connection or the battle of a live changes, the live's seat machine
+/// gets the complete connection and battle.
+package struct ConnectionMachine: Machine {
+    package typealias Input = ConnectionInput
+    package typealias Key = ConnectionKey
+    package typealias Row = ConnectionRow
+
+    private let policies: Policies
+
+    /// A machine for apps with these policies.
+    package init(policies: Policies = Policies()) { self.policies = policies }
+
+    package func handle(
+        _ input: ConnectionInput, in journal: inout Journal<ConnectionKey, ConnectionRow>, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        // Rows that fell due before this input are handled first.
+        self.handleDue(in: &journal, at: moment, into: &effects)
+        self.withStep(input.app, &journal, moment, &effects) { step in
+            if let caller = input.command.caller {
+                Self.answer(caller, input.command, in: &step)
+            } else {
+                step.handleFact(input.command)
+                step.notifySeatMachines()
+            }
+        }
+    }
+
+    package func due(
+        _ key: ConnectionKey, in journal: inout Journal<ConnectionKey, ConnectionRow>, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        switch key.kind {
+        case .live, .connection, .fence: break
+        case .outcomes: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        case .request:
+            self.withStep(key.app, &journal, moment, &effects) { $0.timeOutRequest(key.live.live, key.invitee) }
+        case .battle:
+            self.withStep(key.app, &journal, moment, &effects) { step in
+                step.handleDueBattle(BattleID(key.name))
+                step.notifySeatMachines()
+            }
+        }
+    }
+
+    /// Runs a step on the rows and effects, which are swapped into the step and back, so that they are not copied.
+    private func withStep(
+        _ app: AppID, _ journal: inout Journal<ConnectionKey, ConnectionRow>, _ moment: Moment,
+        _ effects: inout [Effect], _ body: (inout ConnectionStep) -> Void
+    ) {
+        var step = ConnectionStep(app: app, moment: moment, policies: self.policies)
+        swap(&step.journal, &journal)
+        swap(&step.effects, &effects)
+        body(&step)
+        swap(&step.journal, &journal)
+        swap(&step.effects, &effects)
+    }
+
+    /// Decides and answers a call; a repeated call gets the same answer (I15).
+    private static func answer(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
+        let key = ConnectionKey.outcomes(step.app, caller.request.session)
+        let index = step.journal.index(of: key)
+        if let index, case .outcomes(let window)? = step.journal.row(at: index),
+            let repeatedEffects = window.effectsOfRepeatedCall(caller, app: step.app)
+        {
+            step.effects.append(contentsOf: repeatedEffects)
+            return
+        }
+        // Without a row, too: the window of a late retry may be gone.
+        if caller.isLateRetry {
+            step.effects.append(.requestForgotten(caller, step.app))
+            return
+        }
+        let outcome: Outcome
+        do throws(ReplyError) {
+            outcome = .success(result: try step.decide(command, for: caller))
+        } catch {
+            outcome = .failure(error: error)
+        }
+        step.notifySeatMachines()
+        let answer = CallOutcome.answered(outcome: outcome, seen: nil)
+        let moment = step.moment
+        if let index {
+            _ = step.journal.update(at: index) { $0.record(answer, of: caller.counter, at: moment) }
+        } else {
+            var window = CallWindow(at: moment)
+            window.record(answer, of: caller.counter, at: moment)
+            step.journal[key] = .outcomes(outcomes: window)
+        }
+        step.effects.append(.reply(Reply(to: caller, app: step.app, outcome)))
+    }
+}
+
+extension CallWindow {
+    /// The effects for a repeated call; nil when the call is new.
+    fileprivate func effectsOfRepeatedCall(_ caller: Caller, app: AppID) -> [Effect]? {
+        switch self.lookup(caller.counter) {
+        case .fresh: nil
+        case .repeated(.answered(let outcome, let seen)): [.reply(Reply(to: caller, app: app, outcome, seen: seen))]
+        case .repeated(.passedOn): []
+        case .forgotten: [.requestForgotten(caller, app)]
+        }
+    }
+}
+
+extension ConnectionCommand {
+    /// The caller to answer, if the command is a call.
+    var caller: Caller? {
+        switch self {
+        case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged: nil
+        case .request(_, _, _, _, _, let caller), .cancelRequest(_, _, let caller), .accept(_, _, let caller),
+            .reject(_, _, let caller), .exit(_, let caller), .requestBattle(_, _, _, _, _, _, let caller),
+            .cancelBattle(_, _, _, let caller), .acceptBattle(_, _, let caller), .rejectBattle(_, _, let caller),
+            .exitBattle(_, _, let caller), .updateScores(_, _, _, let caller), .muteRemote(_, _, _, let caller),
+            .battleInfo(_, _, let caller):
+            caller
+        }
+    }
+}

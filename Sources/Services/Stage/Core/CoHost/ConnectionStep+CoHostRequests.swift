@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Co-host requests (R8.1, R8.6).
+///
+/// Each request ends exactly once (I13), because `endRequest` removes it and reports whether it was open.
+extension ConnectionStep {
+    /// Sends a co-host request to each of `targets`, and returns a code for each of them.
+    mutating func request(
+        from: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64, _ extensionInfo: String,
+        _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        let inviter = try self.ownedLive(from, by: caller)
+        guard (1...Limits.coHostTargets).contains(targets.count) else {
+            throw ReplyError(
+                .badParameter, "to names \(targets.count) lives; 1 to \(Limits.coHostTargets) are possible")
+        }
+        let template = try CoHostTemplate.resolve(layoutTemplate, isVoice: inviter.value.isVoice)
+        let expiresAt = try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now)
+        try RequestTimeout.check(extraInfo: extensionInfo)
+        if inviter.value.isCrowded { throw Self.crowdedError("your live") }
+        var limiter = inviter.value.coHostRequestLimiter
+        if let wait = limiter.admit(at: self.moment.now) {
+            throw ReplyError(
+                .connectionTooFrequent,
+                "a live sends \(RateLimiter.burst) co-host requests at once, then one each second",
+                retryAfter: wait.count)
+        }
+        self.update(from) { $0.coHostRequestLimiter = limiter }
+        var codes: [LiveCode] = []
+        for target in targets {
+            let code = self.codeOfRequest(to: target, from: from, template: template)
+            codes.append(code)
+            guard code.code == ConnectionCode.sent.rawValue else { continue }
+            self.journal[.request(inviter: LiveKey(self.app, from), invitee: target)] = .request(
+                request: CoHostRequest(inviter: from, invitee: target, templateID: template, expiresAt: expiresAt))
+            self.update(from) { $0.outgoing.append(target) }
+            self.update(target) { $0.incoming = from }
+            self.notify(
+                target,
+                .coHostRequestReceived(
+                    inviter: self.member(from), expiresAt: expiresAt, extensionInfo: extensionInfo))
+        }
+        return .coHost(codes: codes)
+    }
+
+    /// Whether the request can be sent to `target`: the code `sent`, or the reason why not.
+    private mutating func codeOfRequest(to target: LiveID, from: LiveID, template: Int) -> LiveCode {
+        guard target != from, let inviter = self.live(from) else { return .coHost(target, .unknown, .badParameter) }
+        guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
+        if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
+        if let connection = invitee.value.connection, connection == inviter.value.connection {
+            return .coHost(target, .alreadyInvited, .alreadyConnected)
+        }
+        if invitee.value.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }
+        if invitee.value.connection != nil { return .coHost(target, .connectedElsewhere, .connectedElsewhere) }
+        let connection = self.connection(inviter.value.connection)
+        let isFull =
+            (connection?.members.count ?? 1) >= CoHostTemplate.capacity(of: connection?.templateID ?? template)
+        if isFull || inviter.value.outgoing.count >= Limits.coHostTargets {
+            return .coHost(target, .full, .connectionLimit)
+        }
+        return invitee.value.isCrowded ? .coHost(target, .full, .overLimit) : .coHost(target, .sent)
+    }
+
+    /// The error for a voice live with too many occupied seats, of which only the first six can take part in a
+    /// connection (R7.13).
+    private static func crowdedError(_ liveText: String) -> ReplyError {
+        ReplyError(
+            .overLimit,
+            "\(liveText) has more than \(Limits.voiceCoHostSeats) occupied seats, which is too many for a connection")
+    }
+
+    /// Cancels the open requests to those of `targets` that have one.
+    mutating func cancelRequest(
+        from: LiveID, to targets: [LiveID], _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        let inviter = try self.ownedLive(from, by: caller)
+        guard targets.contains(where: inviter.value.outgoing.contains) else {
+            throw ReplyError(.noSuchConnection, "you have no open request to any of these lives")
+        }
+        for target in targets where self.endRequest(from, target) != nil {
+            self.notify(target, .coHostRequestCancelled(inviter: self.member(from), invitee: target))
+        }
+        return .done
+    }
+
+    /// Accepts the request of `inviterID`, which connects both lives.
+    mutating func accept(
+        _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        let invitee = try self.ownedLive(id, by: caller)
+        guard let request = self.request(inviterID, id), let inviter = self.live(inviterID) else {
+            if let connection = invitee.value.connection, self.live(inviterID)?.value.connection == connection {
+                throw ReplyError(.alreadyConnected, "the lives are connected")
+            }
+            throw ReplyError(.noSuchConnection, "the live has no open request to you")
+        }
+        guard invitee.value.connection == nil else {
+            throw ReplyError(.connectedElsewhere, "your live is connected with other lives; leave them first")
+        }
+        let connection = self.connection(inviter.value.connection)
+        let capacity = CoHostTemplate.capacity(of: connection?.templateID ?? request.templateID)
+        if (connection?.members.count ?? 1) >= capacity {
+            throw ReplyError(
+                .connectionLimit, "the connection is full, because its layout has space for \(capacity) lives")
+        }
+        if invitee.value.isCrowded { throw Self.crowdedError("your live") }
+        if inviter.value.isCrowded { throw Self.crowdedError("the inviting live") }
+        self.endRequest(inviterID, id)
+        self.connect(id, to: inviterID, templateID: request.templateID)
+        self.notify(inviterID, .coHostRequestAccepted(invitee: self.member(id)))
+        return .done
+    }
+
+    /// Rejects the request of `inviterID`.
+    mutating func reject(
+        _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
+    ) throws(ReplyError) -> CallResult {
+        _ = try self.ownedLive(id, by: caller)
+        guard self.endRequest(inviterID, id) != nil else {
+            throw ReplyError(.noSuchConnection, "the live has no open request to you")
+        }
+        self.notify(inviterID, .coHostRequestRejected(invitee: self.member(id)))
+        return .done
+    }
+
+    /// Ends a request whose timeout is over, and notifies both owners.
+    mutating func timeOutRequest(_ inviter: LiveID, _ invitee: LiveID) {
+        guard self.endRequest(inviter, invitee) != nil else { return }
+        self.notify(inviter, .coHostRequestTimedOut(inviter: inviter, invitee: invitee))
+        self.notify(invitee, .coHostRequestTimedOut(inviter: inviter, invitee: invitee))
+    }
+
+    /// The open request of one live to another.
+    private func request(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
+        let row = self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)]
+        if case .request(let request)? = row { return request }
+        return nil
+    }
+
+    /// Removes the open request and returns it; nil when there is none.
+    @discardableResult
+    mutating func endRequest(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
+        guard let request = self.request(inviter, invitee) else { return nil }
+        self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)] = nil
+        self.update(inviter) { $0.outgoing.removeAll { $0 == invitee } }
+        self.update(invitee) { $0.incoming = nil }
+        return request
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Dispatches calls and facts, and checks whether a caller may act for a live.
+extension ConnectionStep {
+    /// The live that `caller` acts for.
+    ///
+    /// - Throws: when the live is not running, or the caller was kicked from it or is not its owner.
+    mutating func ownedLive(_ id: LiveID, by caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
+        guard let live = self.live(id) else {
+            throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
+        }
+        if caller.role == .server { return live }
+        // An empty fence rejects only callers without a ticket, so it is read only if it can reject the caller.
+        if live.value.hasRevocations || caller.ticket == nil, let rejection = self.fence(of: id).rejection(of: caller) {
+            throw rejection
+        }
+        guard live.value.owner.userID == caller.userID else {
+            throw ReplyError(.needsOwner, "only the owner of the live may do this")
+        }
+        return live
+    }
+
+    /// The live that `caller` acts for, as its owner or an admin.
+    ///
+    /// - Throws: as `ownedLive` does.
+    mutating func hostedLive(_ id: LiveID, by caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
+        do throws(ReplyError) {
+            return try self.ownedLive(id, by: caller)
+        } catch {
+            // Admins pass, too. All errors except the missing ownership apply to them as well.
+            guard error.code == .needsOwner, let live = self.live(id), live.value.admins.contains(caller.userID) else {
+                throw error.code == .needsOwner
+                    ? ReplyError(.needsOwnerOrAdmin, "only the owner and admins may do this") : error
+            }
+            return live
+        }
+    }
+
+    /// Decides a call; `handleFact` handles the other commands.
+    mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
+        switch command {
+        case .request(let from, let to, let template, let timeout, let extensionInfo, _):
+            return try self.request(
+                from: from, to: to, layoutTemplate: template, timeoutSeconds: timeout, extensionInfo, caller)
+        case .cancelRequest(let from, let to, _): return try self.cancelRequest(from: from, to: to, caller)
+        case .accept(let live, let inviter, _): return try self.accept(live, inviter: inviter, caller)
+        case .reject(let live, let inviter, _): return try self.reject(live, inviter: inviter, caller)
+        case .exit(let live, _): return try self.exit(live, caller)
+        case .requestBattle(let from, let to, let duration, let needResponse, let timeout, let extensionInfo, _):
+            return try self.requestBattle(
+                from: from, to: to, durationSeconds: duration, needResponse: needResponse, timeoutSeconds: timeout,
+                extensionInfo, caller)
+        case .cancelBattle(let id, let live, let to, _): return try self.cancelBattle(id, live, to: to, caller)
+        case .acceptBattle(let id, let live, _): return try self.answerBattle(id, live, accepted: true, caller)
+        case .rejectBattle(let id, let live, _): return try self.answerBattle(id, live, accepted: false, caller)
+        case .exitBattle(let id, let live, _): return try self.exitBattle(id, live, caller)
+        case .updateScores(let id, let operation, let scores, _):
+            return try self.updateScores(id, operation, scores, caller)
+        case .muteRemote(let live, let other, let isMuted, _):
+            return try self.muteRemote(live, other, isMuted, caller)
+        case .battleInfo(let id, let live, _): return try self.battleInfo(id, of: live, caller)
+        case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged:
+            return .done
+        }
+    }
+
+    /// Handles a fact of another machine.
+    mutating func handleFact(_ command: ConnectionCommand) {
+        switch command {
+        case .opened(let id, let owner, let isVoice): self.openLive(id, owner: owner, isVoice: isVoice)
+        case .ended(let id, let ending): self.endLive(id, ending)
+        case .userGone(let id, let user):
+            if self.live(id)?.value.owner.userID == user { self.withdrawLive(id) }
+        // A live left its connection when its owner left. An owner who comes back has to send a new co-host request, so
+        // only the profile is updated.
+        case .userBack(let id, let user), .profile(let id, let user): self.updateOwnerProfile(id, user)
+        case .rights(let id, let admins): self.update(id) { $0.admins = admins }
+        case .seatsChanged(let id, let seats): self.updateSeats(id, seats)
+        case .confirmOwner(let id):
+            guard let live = self.live(id) else { return }
+            let isIdle = live.value.connection == nil && live.value.outgoing.isEmpty && live.value.incoming == nil
+            if isIdle { return }
+            self.effects.append(
+                .audience(AudienceInput(LiveKey(self.app, id), .confirm(user: live.value.owner.userID))))
+        case .floor(let id, let user, let ticket):
+            guard self.live(id) != nil else { return }
+            self.update(id) { $0.hasRevocations = true }
+            var fence = self.fence(of: id)
+            fence.raise(user, to: ticket)
+            self.journal[.fence(LiveKey(self.app, id))] = .fence(fence: fence)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Connects and disconnects lives (I12), also when a live opens or ends.
+extension ConnectionStep {
+    /// Stores a live that has opened; a live of the same name that is still stored leaves its connection first.
+    mutating func openLive(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
+        if let stored = self.live(id) {
+            // A duplicate of the opening changes nothing.
+            if stored.value.owner.userID == owner.userID, stored.value.isVoice == isVoice { return }
+            self.withdrawLive(id)
+            self.notifySeatMachines()
+        }
+        let revision = Revision.next(after: self.live(id)?.value.revision ?? 0, at: self.moment)
+        self.set(id, HostedLive(owner: owner, isVoice: isVoice, revision: revision))
+        self.journal[.fence(LiveKey(self.app, id))] = nil
+    }
+
+    /// Removes an ended live from its battle and connection, then passes the end on to its seat machine (R8.21).
+    ///
+    /// The end is passed on even when the live is not known here.
+    mutating func endLive(_ id: LiveID, _ ending: Ending) {
+        if self.live(id) != nil {
+            self.withdrawLive(id)
+            self.notifySeatMachines()
+            self.set(id, nil)
+            self.journal[.fence(LiveKey(self.app, id))] = nil
+        }
+        self.effects.append(.seat(SeatInput(LiveKey(self.app, id), .ended(ending: ending))))
+    }
+
+    /// Makes the live leave its battle and connection, and ends its requests, because its owner has left or the live
+    /// has ended.
+    ///
+    /// The requests that the live made count as cancelled. The request that it received counts as rejected.
+    mutating func withdrawLive(_ id: LiveID) {
+        guard let live = self.live(id) else { return }
+        if live.value.connection != nil { self.disconnect(id) }
+        for invitee in live.value.outgoing where self.endRequest(id, invitee) != nil {
+            self.notify(invitee, .coHostRequestCancelled(inviter: self.member(id), invitee: invitee))
+        }
+        if let inviter = live.value.incoming, self.endRequest(inviter, id) != nil {
+            self.notify(inviter, .coHostRequestRejected(invitee: self.member(id)))
+        }
+    }
+
+    /// Makes the live leave its connection at its owner's call.
+    mutating func exit(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
+        guard try self.ownedLive(id, by: caller).value.connection != nil else {
+            throw ReplyError(.noSuchConnection, "the live is in no connection")
+        }
+        self.disconnect(id)
+        return .done
+    }
+
+    /// Connects `id`, which is in no connection, with `inviter`.
+    ///
+    /// `id` joins the connection of `inviter`, or both form a new connection. `templateID` is the layout template of a
+    /// new connection; an existing connection keeps its own.
+    mutating func connect(_ id: LiveID, to inviter: LiveID, templateID: Int) {
+        var view: ConnectionView
+        if let connection = self.connection(self.connection(of: inviter)) {
+            view = connection
+        } else {
+            view = ConnectionView(
+                id: ConnectionID("c-\(self.moment.offset)"), members: [self.member(inviter)], templateID: templateID)
+            self.update(inviter) { $0.connection = view.id }
+        }
+        let isNew = view.members.count == 1
+        view.members.append(self.member(id))
+        self.set(view.id, view)
+        self.update(id) { $0.connection = view.id }
+        if !isNew { self.showLatestBattle(of: view, in: id) }
+        for member in view.members {
+            // An open request between two lives is void once they are connected.
+            if self.endRequest(id, member.live) != nil {
+                for live in [id, member.live] {
+                    self.notify(live, .coHostRequestCancelled(inviter: self.member(id), invitee: member.live))
+                }
+            }
+            for joined in isNew ? view.members : view.members.suffix(1) {
+                self.markChanged(member.live, .coHostJoined(member: joined))
+            }
+        }
+    }
+
+    /// Removes `id` from its connection and from any battle there; when only one live remains, the connection ends.
+    mutating func disconnect(_ id: LiveID) {
+        self.leaveBattles(id)
+        guard var view = self.connection(self.connection(of: id)),
+            let index = view.members.firstIndex(where: { $0.live == id })
+        else { return }
+        let leaver = view.members.remove(at: index)
+        let isOver = view.members.count == 1
+        if isOver { for remaining in view.members { self.leaveBattles(remaining.live) } }
+        self.clearConnection(id)
+        self.markChanged(id, .coHostLeft(member: leaver))
+        for member in view.members {
+            self.markChanged(member.live, .coHostLeft(member: leaver))
+            self.removeMute(of: id, by: member.live)
+        }
+        if isOver {
+            for remaining in view.members { self.clearConnection(remaining.live) }
+            self.set(view.id, nil)
+        } else {
+            self.set(view.id, view)
+        }
+    }
+
+    /// Clears what the live stores of its connection.
+    private mutating func clearConnection(_ id: LiveID) {
+        self.hideBattle(of: id)
+        self.update(id) {
+            $0.connection = nil
+            $0.seats = nil
+            $0.muted = []
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// A running live as the connection machine knows it.
+package struct HostedLive: Equatable, Sendable, Codable {
+    package var owner: UserInfo
+    package var isVoice: Bool
+    package var admins: [UserID] = []
+    /// The revision of the last report to the live's seat machine.
+    package var revision: Int64
+    package var connection: ConnectionID?
+    /// The lives to which this one has open co-host requests, oldest first; at most `Limits.coHostTargets`.
+    package var outgoing: [LiveID] = []
+    /// The live with an open co-host request to this one; at most one.
+    package var incoming: LiveID?
+    /// The battle that the live shows: the running battle in which it takes part, else the latest battle of its
+    /// connection.
+    package var battle: BattleID?
+    /// The battle request in which this live is the inviter or an invitee, until the battle starts or is cancelled.
+    package var battleRequest: BattleID?
+    /// The seats of this live as the other members of the connection see them.
+    ///
+    /// Nil until the seat machine has reported them since the live joined this connection.
+    package var seats: [Seat]?
+    /// Whether this is a voice live with more than `Limits.voiceCoHostSeats` occupied seats.
+    package var isCrowded = false
+    /// The members of the connection that this live has muted.
+    package var muted: [LiveID] = []
+    /// Whether the live has a revocation fence, because it has kicked users (I6).
+    ///
+    /// If not, calls need not read the fence.
+    package var hasRevocations = false
+    /// Limits how often the live sends co-host requests.
+    package var coHostRequestLimiter = RateLimiter()
+    /// Limits how often the live sends battle requests.
+    package var battleRequestLimiter = RateLimiter()
+
+    private enum CodingKeys: String, CodingKey {
+        case owner, isVoice, admins, revision, connection, outgoing, incoming, battle, battleRequest, seats, isCrowded,
+            muted
+        case hasRevocations = "hasRevocations"
+        case coHostRequestLimiter = "coHostPace"
+        case battleRequestLimiter = "battlePace"
+    }
+
+    init(owner: UserInfo, isVoice: Bool, revision: Int64) {
+        self.owner = owner
+        self.isVoice = isVoice
+        self.revision = revision
+    }
+
+    /// Decodes a row; rows of older versions have no admins, seats, mutes and limiters.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.owner = try values.decode(UserInfo.self, forKey: .owner)
+        self.isVoice = try values.decode(Bool.self, forKey: .isVoice)
+        self.admins = try values.decodeIfPresent([UserID].self, forKey: .admins) ?? []
+        self.revision = try values.decode(Int64.self, forKey: .revision)
+        self.connection = try values.decodeIfPresent(ConnectionID.self, forKey: .connection)
+        self.outgoing = try values.decode([LiveID].self, forKey: .outgoing)
+        self.incoming = try values.decodeIfPresent(LiveID.self, forKey: .incoming)
+        self.battle = try values.decodeIfPresent(BattleID.self, forKey: .battle)
+        self.battleRequest = try values.decodeIfPresent(BattleID.self, forKey: .battleRequest)
+        self.seats = try values.decodeIfPresent([Seat].self, forKey: .seats)
+        self.isCrowded = try values.decodeIfPresent(Bool.self, forKey: .isCrowded) ?? false
+        self.muted = try values.decodeIfPresent([LiveID].self, forKey: .muted) ?? []
+        // A row without the member may have a fence.
+        self.hasRevocations = try values.decodeIfPresent(Bool.self, forKey: .hasRevocations) ?? true
+        self.coHostRequestLimiter =
+            try values.decodeIfPresent(RateLimiter.self, forKey: .coHostRequestLimiter) ?? RateLimiter()
+        self.battleRequestLimiter =
+            try values.decodeIfPresent(RateLimiter.self, forKey: .battleRequestLimiter) ?? RateLimiter()
+    }
+}

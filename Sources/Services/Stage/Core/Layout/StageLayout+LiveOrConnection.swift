@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// A seat with its frame in the layout.
+private struct PlacedSeat {
+    /// The index of the seat's frame in the plan.
+    var frameIndex: Int
+    var live: LiveID
+    var seatIndex: Int
+    /// The occupant; empty when the seat is empty.
+    var userID: UserID
+}
+
+extension StageLayout {
+    /// The layout of a stage: its own seats in its own template or, in a connection, all connected lives in the
+    /// connection's template.
+    package static func computed(
+        live: LiveID, seats: [Seat], template: SeatTemplate, connection: ConnectionView?
+    ) -> StageLayout {
+        guard let connection, connection.members.count > 1,
+            let shared = SeatTemplate.forConnection(connection.templateID, of: template.kind)
+        else { return StageLayout(live, seats, template) }
+        let stages = Self.stages(live, seats, connection)
+        let placedSeats = shared.shape == .voiceGroups ? Self.groups(stages) : Self.hostsFirst(stages)
+        return StageLayout(shared, placedSeats)
+    }
+
+    private init(_ template: SeatTemplate, _ placedSeats: [PlacedSeat]) {
+        let plan = LayoutPlan(template, count: (placedSeats.last?.frameIndex ?? -1) + 1)
+        self.init(
+            canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id),
+            regions: placedSeats.map { placedSeat in
+                var region = Region(live: placedSeat.live, userID: placedSeat.userID, seatIndex: placedSeat.seatIndex)
+                region.setFrame(plan.frames[placedSeat.frameIndex])
+                return region
+            })
+    }
+
+    /// The layout of one live's seats.
+    ///
+    /// Templates whose frames depend on the number of users show only occupied seats; the others show empty seats too.
+    private init(_ live: LiveID, _ seats: [Seat], _ template: SeatTemplate) {
+        let showsOccupiedSeatsOnly =
+            switch template.shape {
+            case .dynamicGrid, .floats, .leftFocus, .uniformGrid: true
+            case .fixedGrid, .fixedColumn, .oneVideo, .twoHosts, .twoGroups, .rows, .voiceGroups: false
+            }
+        var regions: [Region] = []
+        // Usually only few seats are occupied.
+        regions.reserveCapacity(showsOccupiedSeatsOnly ? min(4, seats.count) : seats.count)
+        for index in seats.indices {
+            let user = seats[index].occupant?.user.userID
+            if user != nil || !showsOccupiedSeatsOnly {
+                regions.append(Region(live: live, userID: user ?? "", seatIndex: index))
+            }
+        }
+        let plan = LayoutPlan(template, count: regions.count)
+        for index in regions.indices { regions[index].setFrame(plan.frames[index]) }
+        self.init(
+            canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id), regions: regions)
+    }
+
+    /// The connected lives with their seats: `live` first, then the others in the order in which they joined.
+    private static func stages(
+        _ live: LiveID, _ seats: [Seat], _ connection: ConnectionView
+    ) -> [(live: LiveID, seats: [Seat])] {
+        [(live, seats)]
+            + connection.members.filter { $0.live != live }.map { member in
+                // A live that has not reported its seats yet is shown with its host.
+                let host = SeatUser(user: member.host, role: .owner, live: member.live)
+                return (member.live, member.seats ?? [Seat(index: 0, occupant: host)])
+            }
+    }
+
+    /// The occupant of the lowest occupied seat of each live, then all other occupants.
+    private static func hostsFirst(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
+        var first: [PlacedSeat] = []
+        var others: [PlacedSeat] = []
+        for (live, seats) in stages {
+            let occupiedSeats = seats.compactMap { seat in
+                seat.occupant.map {
+                    PlacedSeat(frameIndex: 0, live: live, seatIndex: seat.index, userID: $0.user.userID)
+                }
+            }
+            first += occupiedSeats.prefix(1)
+            others += occupiedSeats.dropFirst()
+        }
+        var placedSeats = first + others
+        for index in placedSeats.indices { placedSeats[index].frameIndex = index }
+        return placedSeats
+    }
+
+    /// The first seats of each live, as one group for each live.
+    ///
+    /// The place is the seat's position in its list: the index that another live reports may be any number.
+    private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
+        stages.enumerated().flatMap { group, stage in
+            stage.seats.prefix(LayoutPlan.framesPerGroup).enumerated().map { position, seat in
+                PlacedSeat(
+                    frameIndex: group * LayoutPlan.framesPerGroup + position, live: stage.live, seatIndex: seat.index,
+                    userID: seat.occupant?.user.userID ?? "")
+            }
+        }
+    }
+}
+
+extension StageLayout.Region {
+    fileprivate mutating func setFrame(_ frame: LayoutFrame) {
+        self.x = frame.x
+        self.y = frame.y
+        self.width = frame.width
+        self.height = frame.height
+        self.zorder = frame.zorder
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Checks the timeout and the extra info of requests for seats, co-hosts and battles.
+enum RequestTimeout {
+    /// The time when a request made at `now` expires, `seconds` later; 0 means the default timeout.
+    static func expiry(after seconds: Int64, from now: Timestamp) throws(ReplyError) -> Timestamp {
+        if seconds == 0 { return now + .seconds(Limits.defaultRequestTimeoutSeconds) }
+        guard Limits.requestTimeoutSeconds.contains(seconds) else {
+            throw ReplyError(
+                .badParameter,
+                "timeout is \(seconds); \(Limits.requestTimeoutSeconds.lowerBound) to "
+                    + "\(Limits.requestTimeoutSeconds.upperBound) seconds are possible")
+        }
+        return now + .seconds(seconds)
+    }
+
+    /// Rejects extra info that is too long.
+    static func check(extraInfo: String) throws(ReplyError) {
+        guard TextRule.isBounded(extraInfo, maxBytes: Limits.extraInfoBytes) else {
+            throw .tooLong("extra info", maxBytes: Limits.extraInfoBytes)
+        }
+    }
+}

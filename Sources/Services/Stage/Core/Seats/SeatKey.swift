@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The key of a row of the seat machine.
+package enum SeatKey: RowKey {
+    /// The stage of a live.
+    case stage(LiveKey)
+    /// One page of the open seat requests of a live.
+    case requests(LiveKey, page: Int = 0)
+    /// The revocation fence of the users who were kicked from a live.
+    case fence(LiveKey)
+    /// The idempotency window of one session's calls in a live.
+    case outcomes(LiveKey, SessionID)
+
+    package var text: String {
+        switch self {
+        case .stage(let live): "stage/\(live.text)"
+        // The first page has the name of the one row that older versions wrote.
+        case .requests(let live, let page): page == 0 ? "requests/\(live.text)" : "requests/\(live.text)/\(page)"
+        case .fence(let live): "floors/\(live.text)"
+        case .outcomes(let live, let session): "outcomes/\(live.text)/\(session.text)"
+        }
+    }
+
+    package init?(text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 3 else { return nil }
+        let live = LiveKey(AppID(parts[1]), LiveID(parts[2]))
+        switch (parts[0], parts.count) {
+        case ("stage", 3): self = .stage(live)
+        case ("requests", 3): self = .requests(live)
+        case ("requests", 4):
+            guard let page = Int(parts[3]), (1..<SeatRequests.rows).contains(page), parts[3] == "\(page)" else {
+                return nil
+            }
+            self = .requests(live, page: page)
+        case ("floors", 3): self = .fence(live)
+        case ("outcomes", 4): self = .outcomes(live, SessionID(parts[3]))
+        default: return nil
+        }
+    }
+
+    // Every call looks up rows, so hashing must be cheap. The hash leaves out the app and the kind, which `==`
+    // compares.
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .stage(let live), .requests(let live, _), .fence(let live): hasher.combine(live.live.text)
+        case .outcomes(let live, let session):
+            hasher.combine(live.live.text)
+            hasher.combine(session.text)
+        }
+    }
+
+    package static func < (a: SeatKey, b: SeatKey) -> Bool { a.sortKey < b.sortKey }
+
+    private var sortKey: (Int, AppID, LiveID, SessionID, Int) {
+        switch self {
+        case .stage(let key): (0, key.app, key.live, "", 0)
+        case .requests(let key, let page): (1, key.app, key.live, "", page)
+        case .fence(let key): (2, key.app, key.live, "", 0)
+        case .outcomes(let key, let session): (3, key.app, key.live, session, 0)
+        }
+    }
+}
+
+/// One keyed piece of the seat machine's state.
+package enum SeatRow: JournalRow, Codable {
+    /// Copy-on-write: a call copies the stage only when it changes something.
+    case stage(stage: CopyOnWrite<SeatStage>)
+    case requests(requests: SeatRequests)
+    case fence(fence: RevocationFence)
+    case outcomes(outcomes: SeatCallHistory)
+
+    /// The names in stored rows.
+    private enum CodingKeys: String, CodingKey {
+        case stage, requests, outcomes
+        case fence = "floors"
+    }
+    private enum FenceCodingKeys: String, CodingKey {
+        case fence = "floors"
+    }
+
+    package var due: Timestamp? {
+        switch self {
+        case .stage(let stage): stage.value.removalTime
+        case .requests(let requests): requests.due
+        case .fence: nil
+        case .outcomes(let history): history.window.due
+        }
+    }
+}
+
+extension Journal where Key == SeatKey, Row == SeatRow {
+    func stage(_ key: LiveKey) -> SeatStage? {
+        if case .stage(let stage)? = self[.stage(key)] { stage.value } else { nil }
+    }
+
+    /// The revocation fence of a live; an empty fence if the live has kicked nobody.
+    func fence(of key: LiveKey) -> RevocationFence {
+        if case .fence(let fence)? = self[.fence(key)] { fence } else { RevocationFence() }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+import PlazaModel
+
+extension SeatMachine {
+    /// Lists the violations of the invariants in the rows; empty when all invariants hold.
+    ///
+    /// For tests and simulation.
+    package func checkInvariants(of journal: Journal<SeatKey, SeatRow>, at now: Timestamp) -> [String] {
+        var violations: [String] = []
+        for key in journal.sortedKeys {
+            switch (key, journal[key]) {
+            case (.stage(let live), .stage(let stage)?):
+                violations += self.check(stage.value, journal.requests(live)).map { "\(key.text): \($0)" }
+            case (.requests(let live, _), .requests(let requests)?):
+                if journal.stage(live)?.removalTime != nil || journal.stage(live) == nil {
+                    violations.append("\(key.text): I13: requests without an open live")
+                }
+                if requests.open.isEmpty, requests.pages == nil { violations.append("\(key.text): an empty row") }
+                if requests.open.count > Limits.seatRequestsPerRow {
+                    violations.append("\(key.text): I16: too many requests in a row")
+                }
+                if requests.open.contains(where: { $0.expiresAt <= now }) {
+                    violations.append("\(key.text): I13: a request outlived its time")
+                }
+            case (.fence, .fence?): break
+            case (.outcomes, .outcomes(let history)?):
+                if history.window.due <= now { violations.append("\(key.text): I15: outcomes outlived their time") }
+            default: violations.append("\(key.text): a row of another kind")
+            }
+        }
+        return violations
+    }
+
+    private func check(_ stage: SeatStage, _ requests: SeatRequests) -> [String] {
+        var violations: [String] = []
+        let seated = stage.seats.compactMap { $0.occupant?.user.userID }
+        if Set(seated).count != seated.count { violations.append("I11: a user on two seats") }
+        if stage.seats.map(\.index) != Array(stage.seats.indices) { violations.append("I11: seats out of order") }
+        if stage.seats.contains(where: { $0.isLocked && $0.occupant != nil }) {
+            violations.append("I11: a user on a locked seat")
+        }
+        for seat in stage.seats {
+            guard let occupant = seat.occupant else { continue }
+            let user = occupant.user.userID
+            for device in Device.allCases {
+                let mayOpen = !seat.isLocked(device) && !stage.closedDevices.contains(user, device)
+                if occupant.allows(device) != mayOpen {
+                    violations.append("permission for the \(device) does not follow from the locks")
+                }
+                if occupant.isOn(device), !mayOpen { violations.append("a locked \(device) is on") }
+            }
+        }
+        if !(stage.closedDevices.microphones + stage.closedDevices.cameras).allSatisfy(seated.contains) {
+            violations.append("I16: a closed device of a user without a seat")
+        }
+        let roles = stage.seats.compactMap(\.occupant).allSatisfy { $0.role == stage.role(of: $0.user.userID) }
+        if !roles { violations.append("an occupant with a role it does not have") }
+        if requests.open.count > Limits.openSeatRequests { violations.append("I16: too many open requests") }
+        if requests.open.contains(where: { seated.contains($0.guest.userID) }) {
+            violations.append("I13: an open request of a seated user")
+        }
+        let names = requests.open.map { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" }
+        if Set(names).count != names.count { violations.append("I13: two open requests of the same guest and host") }
+        return violations
+    }
+}

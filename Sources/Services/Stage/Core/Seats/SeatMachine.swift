@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// Decides who sits on the seats of a live, and publishes the stage as one record, with a new revision for each
+/// change.
+///
+/// Keyed by live. Rows: the stage, its open requests, the revocation fence of kicked users, and each session's
+/// idempotency window. No call is executed twice (I15), each request ends once (I13), each user has one seat (I11).
+package struct SeatMachine: Machine {
+    package typealias Input = SeatInput
+    package typealias Key = SeatKey
+    package typealias Row = SeatRow
+
+    /// How long the stage of an ended live is retained.
+    package static let retentionAfterEnd = Milliseconds.seconds(300)
+
+    /// The apps whose backends are notified of events.
+    private let appsWithWebhooks: Set<AppID>
+
+    /// A machine for apps with these policies.
+    package init(policies: Policies = Policies()) {
+        self.appsWithWebhooks = Set(policies.apps.filter { $0.value.hasWebhooks }.keys)
+    }
+
+    package func handle(
+        _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        // Rows that fell due before this input are handled first.
+        self.handleDue(in: &journal, at: moment, into: &effects)
+        if case .requests(let caller) = input.command {
+            self.answerQuery(caller, input.key, in: journal, at: moment, into: &effects)
+        } else if let caller = input.command.caller {
+            self.answer(caller, input, in: &journal, at: moment, into: &effects)
+        } else {
+            self.handleFact(input, in: &journal, at: moment, into: &effects)
+        }
+    }
+
+    package func due(
+        _ key: SeatKey, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment, into effects: inout [Effect]
+    ) {
+        switch key {
+        case .stage(let live):
+            journal[.stage(live)] = nil
+            journal.removeRequests(of: live)
+            journal[.fence(live)] = nil
+            effects.append(.stageGone(live))
+        case .requests(let live, _):
+            guard var step = SeatStep(live, moment, journal) else {
+                journal[key] = nil
+                return
+            }
+            swap(&step.effects, &effects)
+            step.expireRequests()
+            step.store(in: &journal)
+            swap(&step.effects, &effects)
+        case .fence: break
+        case .outcomes: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        }
+    }
+
+    /// Decides and answers a call; a repeated call gets the same answer (I15).
+    private func answer(
+        _ caller: Caller, _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        let key = SeatKey.outcomes(input.key, caller.request.session)
+        let index = journal.index(of: key)
+        do throws(ReplyError) {
+            switch try journal.lookup(caller, at: index, moment.now) {
+            case .repeated(let outcome):
+                // A call that was passed on to presence has no reply yet. It is processed again, because either the
+                // client has repeated it or presence has just returned it.
+                if let reply = outcome.reply(to: caller, input.key) { return effects.append(reply) }
+            case .fresh where !input.command.isReturnedByPresence: break
+            case .fresh, .forgotten:
+                throw ReplyError.requestForgotten
+            }
+        } catch {
+            effects.append(.reply(Reply(to: caller, app: input.key.app, .failure(error: error))))
+            return
+        }
+        var outcome = SeatOutcome(result: .done)
+        do throws(ReplyError) {
+            guard var step = SeatStep(input.key, moment, journal) else {
+                throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
+            }
+            try self.admit(caller, to: step.stage, in: journal)
+            let count = effects.count
+            swap(&step.effects, &effects)
+            defer { swap(&step.effects, &effects) }
+            do throws(ReplyError) {
+                outcome.result = try step.decide(input.command, for: caller)
+            } catch {
+                step.effects.removeSubrange(count...)
+                throw error
+            }
+            outcome.revision = step.publish(self.appsWithWebhooks)
+            step.store(in: &journal)
+        } catch {
+            outcome.result = .refused(error: error)
+        }
+        journal.record(outcome, of: caller, key, at: index, moment)
+        if let reply = outcome.reply(to: caller, input.key) { effects.append(reply) }
+    }
+
+    /// Rejects a caller who has not joined the live, or was kicked after joining (I6).
+    private func admit(
+        _ caller: Caller, to stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
+    ) throws(ReplyError) {
+        // Most lives have no kicked users. An empty fence rejects only callers without a ticket.
+        let fence = stage.hasRevocations ? journal.fence(of: stage.key) : RevocationFence()
+        if let rejection = fence.rejection(of: caller) { throw rejection }
+    }
+
+    /// Answers a host's query for the open requests; its outcome is not recorded, because it changes nothing.
+    private func answerQuery(
+        _ caller: Caller, _ key: LiveKey, in journal: Journal<SeatKey, SeatRow>, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        do throws(ReplyError) {
+            guard let step = SeatStep(key, moment, journal) else {
+                throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
+            }
+            try self.admit(caller, to: step.stage, in: journal)
+            effects.append(.success(try step.listOpenRequests(for: caller), to: caller, app: key.app))
+        } catch {
+            effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
+        }
+    }
+
+    /// Handles a fact of another machine.
+    private func handleFact(
+        _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
+        into effects: inout [Effect]
+    ) {
+        switch input.command {
+        case .opened(let epoch, let info):
+            let last = journal.stage(input.key)
+            // An opening with the same epoch is a duplicate, one with an older epoch is late. The opening of a newer
+            // live may arrive before the end of the last live.
+            if let last, last.epoch >= epoch { return }
+            var step = SeatStep(
+                opening: input.key, moment, epoch: epoch, info: info, after: last, journal.requests(input.key))
+            swap(&step.effects, &effects)
+            step.publish(self.appsWithWebhooks)
+            step.store(in: &journal)
+            swap(&step.effects, &effects)
+        case .floor(let user, let ticket):
+            guard var stage = journal.stage(input.key), stage.removalTime == nil else { return }
+            var fence = journal.fence(of: input.key)
+            fence.raise(user, to: ticket)
+            journal[.fence(input.key)] = .fence(fence: fence)
+            if !stage.hasRevocations {
+                stage.hasRevocations = true
+                journal[.stage(input.key)] = .stage(stage: CopyOnWrite(stage))
+            }
+        case .ended(let ending):
+            if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {
+                swap(&step.effects, &effects)
+                step.clearStage()
+                step.publish(self.appsWithWebhooks)
+                step.store(in: &journal)
+                swap(&step.effects, &effects)
+            }
+            // The end is passed on to presence even when this machine has no stage of the live (R18.3).
+            effects.append(.audience(AudienceInput(input.key, .ended(epoch: ending.epoch, ending: ending))))
+        default:
+            guard var step = SeatStep(input.key, moment, journal) else { return }
+            swap(&step.effects, &effects)
+            step.handleFact(input.command)
+            step.publish(self.appsWithWebhooks)
+            step.store(in: &journal)
+            swap(&step.effects, &effects)
+        }
+    }
+}
+
+extension SeatCommand {
+    /// Whether presence has returned the call after it verified that the user is in the live.
+    var isReturnedByPresence: Bool {
+        if case .guestMembershipVerified = self { true } else { false }
+    }
+
+    /// The caller to answer, if the command is a call.
+    var caller: Caller? {
+        switch self {
+        case .opened, .infoChanged, .ended, .userGone, .userBack, .profile, .confirmOccupants, .floor, .connection: nil
+        case .apply(_, _, _, let caller), .cancelApplication(let caller), .acceptApplication(_, let caller),
+            .rejectApplication(_, let caller), .invite(_, _, _, _, let caller), .cancelInvitation(_, let caller),
+            .acceptInvitation(_, let caller), .rejectInvitation(_, let caller), .take(_, let caller),
+            .leave(let caller), .kickOff(_, let caller), .move(_, _, _, let caller), .lock(_, _, _, _, let caller),
+            .device(_, _, _, let caller), .lockDevice(_, _, _, let caller), .place(_, _, let caller),
+            .requests(let caller), .guestMembershipVerified(_, _, let caller):
+            caller
+        }
+    }
+}

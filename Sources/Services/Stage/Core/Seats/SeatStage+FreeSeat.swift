@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// Chooses the seat that a user gets: free, unlocked, and not reserved for the owner (R6.4, R6.6).
+extension SeatStage {
+    /// Whether the seat is reserved for the owner and `user` is not the owner.
+    func isReserved(_ index: Int, from user: UserID) -> Bool {
+        self.keepsOwner && index == 0 && user != self.owner.userID
+    }
+
+    /// Whether `user` is the owner and seat 0 is reserved for it.
+    func isKeptOwner(_ user: UserID) -> Bool { self.keepsOwner && user == self.owner.userID }
+
+    /// The seat that `user` gets when it requests `index`; -1 requests the lowest free and unlocked seat.
+    ///
+    /// - Throws: an error of R6.4 or R6.6 when the live has no seats, when the requested seat does not exist, is locked
+    ///   or is occupied, or when no seat is free.
+    func freeSeat(_ index: Int, for user: UserID) throws(ReplyError) -> Int {
+        guard !self.seats.isEmpty else { throw ReplyError(.roomHasNoSeats, "the live has no seats") }
+        if index == -1 {
+            let lowestFree = self.seats.indices.first { index in
+                let seat = self.seats[index]
+                return seat.occupant == nil && !seat.isLocked && !self.isReserved(index, from: user)
+            }
+            if let lowestFree { return lowestFree }
+            if self.seats.allSatisfy({ $0.occupant != nil }) {
+                throw ReplyError(.allSeatsTaken, "all \(self.seats.count) seats are taken")
+            }
+            throw ReplyError(.seatLimit, "no seat is free: all empty seats are locked or reserved for the owner")
+        }
+        try self.requireSeat(index)
+        if index != 0, self.isKeptOwner(user) {
+            throw ReplyError(.noPermission, "the live keeps its owner on seat 0")
+        }
+        if self.seats[index].isLocked { throw ReplyError(.seatLocked, "seat \(index) is locked") }
+        if self.seats[index].occupant != nil { throw ReplyError(.seatOccupied, "seat \(index) is occupied") }
+        if self.isReserved(index, from: user) {
+            throw ReplyError(.seatOccupied, "seat \(index) is reserved for the owner")
+        }
+        return index
+    }
+
+    /// Rejects the index of a seat that does not exist.
+    func requireSeat(_ index: Int) throws(ReplyError) {
+        guard self.seats.indices.contains(index) else {
+            throw ReplyError(
+                .noSuchSeat, "there is no seat \(index); seats are numbered 0 to \(self.seats.count - 1)")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The stage of one live: its seats, and the connection and battle that the connection machine reported.
+///
+/// The stage is open until the live ends. After that it is empty, and `removalTime` is set, until the stage is removed
+/// or a live of the same name is created.
+package struct SeatStage: Equatable, Sendable, Codable {
+    package var key: LiveKey
+    package var epoch: Int64
+    /// Grows with every change that viewers see.
+    package var revision: Int64
+    package var owner: UserInfo
+    package var admins: [UserID]
+    package var mode: TakeSeatMode
+    /// Whether seat 0 is reserved for the owner, so that nobody can remove the owner from it.
+    package var keepsOwner: Bool
+    package var seats: [Seat]
+    /// The layout template that applies while the live is in no connection (R9, the rules of layouts).
+    package var templateID: Int
+    /// Whether the owner is in the live.
+    package var isOwnerIn: Bool
+    /// The devices of seated users that hosts have locked.
+    package var closedDevices = ClosedDevices()
+    /// Whether the live has a revocation fence, because it has kicked users.
+    package var hasRevocations = false
+    package var connection: ConnectionView?
+    package var battle: BattleView?
+    /// The other battles of the connection; nil when there are none.
+    package var otherBattles: [BattleView]?
+    /// The revision of the last report of the connection machine.
+    package var connectionRevision: Int64
+    /// When the row of the ended stage is removed; nil while the live runs.
+    package var removalTime: Timestamp?
+
+    private enum CodingKeys: String, CodingKey {
+        case key, epoch, revision, owner, admins, mode, keepsOwner, seats, templateID, isOwnerIn
+        case closedDevices = "closed"
+        case hasRevocations = "hasFloors"
+        case connection, battle, otherBattles, connectionRevision
+        case removalTime = "goneAt"
+    }
+
+    init(key: LiveKey, epoch: Int64, revision: Int64, info: LiveInfo) {
+        self.key = key
+        self.epoch = epoch
+        self.revision = revision
+        (self.owner, self.admins, self.mode) = (info.liveOwner, info.admins, info.seatMode)
+        self.keepsOwner = info.keepOwnerOnSeat
+        self.templateID = info.seatTemplate
+        self.isOwnerIn = info.status != .scheduled
+        self.seats = []
+        self.connectionRevision = .min
+        // Sets the template and creates the seats.
+        _ = self.applyInfo(info)
+    }
+
+    /// Decodes a row; rows of older versions lack some members.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.key = try values.decode(LiveKey.self, forKey: .key)
+        self.epoch = try values.decode(Int64.self, forKey: .epoch)
+        self.revision = try values.decode(Int64.self, forKey: .revision)
+        self.owner = try values.decode(UserInfo.self, forKey: .owner)
+        self.admins = try values.decode([UserID].self, forKey: .admins)
+        self.mode = try values.decode(TakeSeatMode.self, forKey: .mode)
+        self.keepsOwner = try values.decode(Bool.self, forKey: .keepsOwner)
+        self.seats = try values.decode([Seat].self, forKey: .seats)
+        self.templateID = try values.decodeIfPresent(Int.self, forKey: .templateID) ?? SeatTemplate.dynamicGrid.id
+        self.isOwnerIn = try values.decodeIfPresent(Bool.self, forKey: .isOwnerIn) ?? true
+        self.closedDevices =
+            try values.decodeIfPresent(ClosedDevices.self, forKey: .closedDevices) ?? ClosedDevices()
+        // A row without the member may have a fence.
+        self.hasRevocations = try values.decodeIfPresent(Bool.self, forKey: .hasRevocations) ?? true
+        self.connection = try values.decodeIfPresent(ConnectionView.self, forKey: .connection)
+        self.battle = try values.decodeIfPresent(BattleView.self, forKey: .battle)
+        self.otherBattles = try values.decodeIfPresent([BattleView].self, forKey: .otherBattles)
+        self.connectionRevision = try values.decode(Int64.self, forKey: .connectionRevision)
+        self.removalTime = try values.decodeIfPresent(Timestamp.self, forKey: .removalTime)
+    }
+
+    /// The record of the stage in the topic `stages`.
+    package var record: StageRecord {
+        StageRecord(
+            app: self.key.app, live: self.key.live, epoch: self.epoch, revision: self.revision, seats: self.seats,
+            connection: self.connection, battle: self.battle, otherBattles: self.otherBattles,
+            layout: .computed(
+                live: self.key.live, seats: self.seats, template: self.template, connection: self.connection))
+    }
+
+    /// The layout template while the live is in no connection.
+    var template: SeatTemplate { .resolved(self.templateID) }
+
+    func role(of user: UserID) -> LiveRole {
+        user == self.owner.userID ? .owner : self.admins.contains(user) ? .admin : .generalUser
+    }
+
+    /// The users who may answer applications and invite guests: the owner and the admins.
+    var hosts: [UserID] { [self.owner.userID] + self.admins.filter { $0 != self.owner.userID } }
+
+    func seatIndex(of user: UserID) -> Int? { self.seats.firstIndex { $0.occupant?.user.userID == user } }
+
+    // MARK: - Devices
+
+    /// Changes the occupant of seat `index`; does nothing if the seat is empty.
+    mutating func changeOccupant(_ index: Int, _ change: (inout SeatUser) -> Void) {
+        guard var occupant = self.seats[index].occupant else { return }
+        change(&occupant)
+        self.seats[index].occupant = occupant
+    }
+
+    /// Locks or unlocks a device of a seated user; the caller must call `applyLocks` afterwards.
+    mutating func setClosed(_ user: UserID, _ device: Device, _ isClosed: Bool) {
+        self.closedDevices.set(user, device, isClosed)
+    }
+
+    /// Sets which devices the occupant of seat `index` may use, according to the locks on the seat and on the user.
+    mutating func applyLocks(at index: Int) {
+        let seat = self.seats[index]
+        let closedDevices = self.closedDevices
+        self.changeOccupant(index) { occupant in
+            for device in Device.allCases {
+                occupant.setAllowed(
+                    device, !seat.isLocked(device) && !closedDevices.contains(occupant.user.userID, device))
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// Moving between seats, and locking seats (R7.3, R6.21, R7.6, R7.7).
+extension SeatStep {
+    /// Moves a user to another seat; if that seat is occupied, `policy` says what happens to its occupant.
+    ///
+    /// Only hosts and the app's server may move an occupant away.
+    mutating func move(
+        _ user: UserID, to target: Int, _ policy: MoveSeatPolicy, _ caller: Caller
+    ) throws(ReplyError) -> SeatOutcome.Result {
+        let isSelf = caller.role == .user && user == caller.userID
+        if !isSelf { try self.requireHost(caller) }
+        try self.stage.requireSeat(target)
+        guard let from = self.stage.seatIndex(of: user), let mover = self.stage.seats[from].occupant else {
+            throw ReplyError(.notOnSeat, "the user sits on no seat")
+        }
+        if from == target { return .done }
+        if target != 0 { try self.requireNotKeptOwner(user) }
+        try self.requireAuthority(over: user, caller)
+        if self.stage.seats[target].isLocked { throw ReplyError(.seatLocked, "seat \(target) is locked") }
+        if self.stage.isReserved(target, from: user) {
+            throw ReplyError(.seatOccupied, "seat \(target) is reserved for the owner")
+        }
+        if let occupant = self.stage.seats[target].occupant {
+            let mayDisplace = caller.role == .server || self.stage.role(of: caller.userID) != .generalUser
+            switch mayDisplace ? policy : .abortWhenOccupied {
+            case .abortWhenOccupied: throw ReplyError(.seatOccupied, "seat \(target) is occupied")
+            case .forceReplace:
+                try self.requireNotKeptOwner(occupant.user.userID)
+                try self.requireAuthority(over: occupant.user.userID, caller)
+                self.removeFromSeat(target, by: caller.user)
+                self.stage.seats[from].occupant = nil
+            case .swapPosition:
+                try self.requireNotKeptOwner(occupant.user.userID)
+                try self.requireAuthority(over: occupant.user.userID, caller)
+                self.stage.seats[from].occupant = occupant
+                self.stage.applyLocks(at: from)
+                self.notifyDeviceChanges(at: from, before: occupant, caller)
+                self.events.append(.userMoved(user: occupant.user, from: target, to: from))
+            }
+        } else {
+            self.stage.seats[from].occupant = nil
+        }
+        self.stage.seats[target].occupant = mover
+        self.stage.applyLocks(at: target)
+        self.notifyDeviceChanges(at: target, before: mover, caller)
+        self.events.append(.userMoved(user: mover.user, from: from, to: target))
+        return .done
+    }
+
+    /// Locks or unlocks a seat and the devices on it; either all changes apply or none.
+    mutating func lock(
+        _ index: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, _ caller: Caller
+    ) throws(ReplyError) -> SeatOutcome.Result {
+        try self.requireHost(caller)
+        try self.stage.requireSeat(index)
+        let occupant = self.stage.seats[index].occupant?.user.userID
+        let isLocking = isLocked == true && !self.stage.seats[index].isLocked
+        if isLocking {
+            if self.stage.keepsOwner, index == 0 { throw self.permissionError("seat 0 is reserved for the owner") }
+            if let occupant { try self.requireNotKeptOwner(occupant) }
+        }
+        if let occupant, isLocking || microphone != nil || camera != nil {
+            try self.requireAuthority(over: occupant, caller)
+        }
+        if let isLocked, self.stage.seats[index].isLocked != isLocked {
+            if isLocked { self.removeFromSeat(index, by: caller.user) }
+            self.stage.seats[index].isLocked = isLocked
+            self.events.append(isLocked ? .seatLocked(index: index) : .seatUnlocked(index: index))
+        }
+        self.lockDevices(of: index, microphone: microphone, camera: camera, caller)
+        return .done
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// The lifetime of open requests: they are opened and listed, they time out, or they become void (R6.1, R6.13).
+extension SeatStep {
+    /// Opens a request, unless the live has reached its limit of open requests.
+    mutating func openRequest(_ request: SeatRequest) throws(ReplyError) {
+        guard self.requests.open.count < Limits.openSeatRequests else {
+            throw ReplyError(
+                .overloaded, "a live has at most \(Limits.openSeatRequests) open requests", retryAfter: 1000)
+        }
+        self.requests.append(request)
+    }
+
+    /// Lists the open requests for a host, which may have joined after the requests were made.
+    func listOpenRequests(for caller: Caller) throws(ReplyError) -> CallResult {
+        try self.requireHost(caller)
+        var applications: [OpenApplication] = []
+        var invitations: [OpenInvitation] = []
+        for request in self.requests.open {
+            switch request.kind {
+            case .application:
+                applications.append(
+                    OpenApplication(
+                        guest: request.guest, seatIndex: request.seatIndex, expiresAt: request.expiresAt))
+            case .invitation(let host):
+                invitations.append(
+                    OpenInvitation(
+                        guest: request.guest, host: host, seatIndex: request.seatIndex,
+                        expiresAt: request.expiresAt))
+            }
+        }
+        return .seatRequests(applications: applications, invitations: invitations)
+    }
+
+    /// Ends the requests that have timed out.
+    mutating func expireRequests() {
+        let now = self.moment.now
+        for request in self.requests.removeAll(where: { $0.expiresAt <= now }) {
+            switch request.kind {
+            case .application:
+                self.notify(request.guest.userID, .applicationNoResponse(reason: .timeout))
+                self.notifyHosts(
+                    except: request.guest.userID, content: .applicationTimedOut(guest: request.guest))
+            case .invitation(let host):
+                self.notify(host.userID, .invitationNoResponse(guest: request.guest, reason: .timeout))
+                self.notify(request.guest.userID, .invitationTimedOut(host: host))
+            }
+        }
+    }
+
+    /// Voids the requests of a guest who has taken a seat.
+    mutating func endRequests(ofSeated guest: UserInfo) {
+        for request in self.requests.removeAll(where: { $0.guest.userID == guest.userID }) {
+            switch request.kind {
+            case .application:
+                self.notify(guest.userID, .applicationNoResponse(reason: .alreadySeated))
+                self.notifyHosts(except: guest.userID, content: .applicationCancelled(guest: guest))
+            case .invitation(let host):
+                self.notify(host.userID, .invitationNoResponse(guest: guest, reason: .alreadySeated))
+                self.notify(guest.userID, .invitationCancelled(host: host))
+            }
+        }
+    }
+
+    /// Ends the requests of a user who has left the live.
+    ///
+    /// The user's application counts as cancelled, the invitations to the user count as rejected, and the invitations
+    /// by the user count as cancelled.
+    mutating func endRequests(ofGone user: UserID) {
+        for request in self.requests.removeAll(where: { $0.guest.userID == user || $0.host?.userID == user }) {
+            switch request.kind {
+            case .application:
+                self.notifyHosts(except: user, content: .applicationCancelled(guest: request.guest))
+            case .invitation(let host) where host.userID == user:
+                self.notify(request.guest.userID, .invitationCancelled(host: host))
+            case .invitation(let host):
+                self.notify(host.userID, .invitationAnswered(guest: request.guest, accepted: false))
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// Taking, leaving and being removed from a seat (R7.3, R6.21, R7.6, R7.7).
+extension SeatStep {
+    /// Puts `guest`, who has no seat, on the free seat `index`; its open requests become void.
+    mutating func takeSeat(_ guest: UserInfo, at index: Int) {
+        self.stage.seats[index].occupant = SeatUser(
+            user: guest, role: self.stage.role(of: guest.userID), live: self.stage.key.live)
+        self.stage.applyLocks(at: index)
+        self.events.append(.seatTaken(index: index, user: guest))
+        self.endRequests(ofSeated: guest)
+    }
+
+    /// Removes the occupant from the seat without a notice, and returns it; nil when the seat is empty.
+    @discardableResult
+    mutating func vacateSeat(_ index: Int) -> UserInfo? {
+        guard let user = self.stage.seats[index].occupant?.user else { return nil }
+        self.stage.seats[index].occupant = nil
+        for device in Device.allCases { self.stage.setClosed(user.userID, device, false) }
+        self.events.append(.seatLeft(index: index, user: user))
+        return user
+    }
+
+    /// Removes the occupant from the seat at a host's call, and notifies the occupant.
+    mutating func removeFromSeat(_ index: Int, by host: UserInfo) {
+        guard let user = self.vacateSeat(index) else { return }
+        self.notify(user.userID, .kickedOffSeat(seatIndex: index, by: host))
+    }
+
+    /// Gives the caller a free seat at once, or makes an application if the live requires applications.
+    mutating func take(seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
+        guard self.stage.mode == .free || self.stage.role(of: caller.userID) != .generalUser else {
+            return try self.apply(
+                seatIndex: seatIndex, timeoutSeconds: Self.takeTimeoutSeconds, extraInfo: "", caller)
+        }
+        let index = try self.requestedSeat(for: caller, seatIndex)
+        self.takeSeat(caller.user, at: index)
+        return .seat(index: index)
+    }
+
+    /// The timeout of the application that `take` makes in a live that requires applications (R7.3).
+    private static var takeTimeoutSeconds: Int64 { 60 }
+
+    /// The free seat that `caller` requests.
+    ///
+    /// - Throws: when the caller already has a seat, or the requested seat is not free.
+    func requestedSeat(for caller: Caller, _ seatIndex: Int) throws(ReplyError) -> Int {
+        try self.requireUser(caller)
+        if let seated = self.stage.seatIndex(of: caller.userID) {
+            throw ReplyError(.alreadySeated, "you sit on seat \(seated)")
+        }
+        return try self.stage.freeSeat(seatIndex, for: caller.userID)
+    }
+
+    /// Makes the caller leave its seat.
+    mutating func leave(_ caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
+        guard caller.role == .user, let index = self.stage.seatIndex(of: caller.userID) else {
+            throw ReplyError(.notOnSeat, "you sit on no seat")
+        }
+        self.vacateSeat(index)
+        return .done
+    }
+
+    /// Removes a user from its seat at a host's call.
+    mutating func kickOff(_ user: UserID, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
+        try self.requireHost(caller)
+        guard let index = self.stage.seatIndex(of: user) else {
+            throw ReplyError(.notOnSeat, "the user sits on no seat")
+        }
+        try self.requireNotKeptOwner(user)
+        try self.requireAuthority(over: user, caller)
+        self.removeFromSeat(index, by: caller.user)
+        return .done
+    }
+
+    /// Rejects an action of an admin on the owner (R15.5).
+    func requireAuthority(over user: UserID, _ caller: Caller) throws(ReplyError) {
+        guard user == self.stage.owner.userID, user != caller.userID, caller.role == .user else { return }
+        throw self.permissionError("an admin may not do this to the owner")
+    }
+
+    /// Rejects removing the owner from its seat while `keepsOwner` is set.
+    func requireNotKeptOwner(_ user: UserID) throws(ReplyError) {
+        if self.stage.isKeptOwner(user) {
+            throw self.permissionError("the live keeps its owner on seat 0")
+        }
+    }
+
+    /// The app's server puts a user of the live on a seat.
+    mutating func place(_ user: UserInfo, at seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result
+    {
+        try self.requireServer(caller)
+        try self.requireUnseated(user.userID)
+        let index = try self.stage.freeSeat(seatIndex, for: user.userID)
+        self.takeSeat(user, at: index)
+        return .seat(index: index)
+    }
+
+    /// Rejects every caller except the app's server.
+    func requireServer(_ caller: Caller) throws(ReplyError) {
+        guard caller.role == .server else { throw self.permissionError("only the app's server puts users on seats") }
+    }
+
+    /// Rejects a user who already has a seat.
+    func requireUnseated(_ user: UserID) throws(ReplyError) {
+        if let seated = self.stage.seatIndex(of: user) {
+            throw ReplyError(.userAlreadyOnSeat, "the user sits on seat \(seated)")
+        }
+    }
+}

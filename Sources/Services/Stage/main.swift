@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import PlazaModel
+import ServiceShell
+import StageCore
+
+exit(
+    ServiceHost.run(
+        "cohost-battle", summary: "Coordinates seats, co-hosts from other lives, and battles.",
+        build: { host in
+            let seats = SeatMachine(policies: host.settings.policies)
+            let connections = ConnectionMachine(policies: host.settings.policies)
+            return [
+                host.shell(
+                    MachineSpec(name: "seat", inbox: .seatInbox, state: .seatState, facts: [.stages]) {
+                        MachineProcessor(seats, $0)
+                    }),
+                host.shell(
+                    MachineSpec(name: "connection", inbox: .connectionInbox, state: .connectionState) {
+                        MachineProcessor(connections, $0)
+                    }),
+            ]
+        }))

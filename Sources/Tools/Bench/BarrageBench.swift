@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import BarrageCore
+import MachineKit
+import PlazaModel
+
+/// Measures how many inputs the fan-out's machine handles in one CPU second, including rows, idempotency windows,
+/// effects and undo records.
+enum BarrageBench {
+    static let benchmark = Benchmark(
+        name: "barrage",
+        summary: "inputs per CPU second of the fan-out's machine, by kind, spread out and in one hot room",
+        run: { try BarrageBench.measure() })
+
+    /// The target: the minimum number of messages per CPU second, in many lives or in one hot live.
+    private static let minimumRate = 1_000_000.0
+    private static let rounds = BenchReport.rounds(7)
+
+    private static func measure() throws -> BenchReport {
+        var report = BenchReport()
+        // `bench barrage NAME` measures only the load with this name.
+        let loadName = CommandLine.arguments.dropFirst(2).first { !$0.hasPrefix("-") }
+        for load in BarrageLoad.all where loadName == nil || loadName == load.name {
+            let (rate, itemsPerInput) = try self.measure(load)
+            report.values.append(("\(load.name)_per_second", rate))
+            report.values.append(("\(load.name)_nanoseconds", 1e9 / rate))
+            report.values.append(("\(load.name)_items_share", itemsPerInput))
+            if load.isMessages, rate < self.minimumRate { report.reachesTarget = false }
+        }
+        return report
+    }
+
+    /// The median over the rounds of the inputs per CPU second, and the number of feed items per input.
+    private static func measure(_ load: BarrageLoad) throws -> (rate: Double, itemsPerInput: Double) {
+        var rates: [Double] = []
+        var itemsPerInput = 0.0
+        for _ in 0..<self.rounds {
+            var machine = BarrageMachine(policies: Policies(["demo": AppPolicy()]))
+            machine.updateSettings(BarrageLoad.settings)
+            var rows = BarrageRows()
+            var effects: [Effect] = []
+            for input in load.openings { machine.handle(input, in: &rows, at: load.moment(0), into: &effects) }
+            rows.commit()
+            var items = 0
+            var seconds = 0.0
+            for first in stride(from: 0, to: BarrageLoad.count, by: BarrageLoad.batch) {
+                // The inputs are created just before they are handled, as the shell decodes its inputs.
+                let inputs = load.inputs(first..<first + BarrageLoad.batch)
+                let start = threadCPUSeconds()
+                effects.removeAll(keepingCapacity: true)
+                for (index, input) in inputs.enumerated() {
+                    let moment = load.moment(first + index)
+                    machine.handleDue(in: &rows, at: moment, into: &effects)
+                    machine.handle(input, in: &rows, at: moment, into: &effects)
+                }
+                rows.commit()
+                seconds += threadCPUSeconds() - start
+                for effect in effects { if case .feed = effect { items += 1 } }
+            }
+            rates.append(Double(BarrageLoad.count) / seconds)
+            itemsPerInput = Double(items) / Double(BarrageLoad.count)
+            guard machine.ledger(of: rows).isBalanced else {
+                throw BenchFailure(description: "the ledger's counters do not add up")
+            }
+        }
+        return (median(rates), itemsPerInput)
+    }
+}

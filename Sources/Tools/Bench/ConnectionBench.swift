@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+
+/// Measures how many commands the connection machine handles in one CPU second, including rows, idempotency windows
+/// and effects.
+///
+/// A thousand pairs of lives of one app connect, battle, score and disconnect repeatedly; all pairs take each step
+/// before the next step begins. Each owner calls in its own session. The app's backend sends the scores in a few
+/// sessions of its own.
+enum ConnectionBench {
+    static let benchmark = Benchmark(
+        name: "connections", summary: "co-host and battle commands per CPU second of the connection machine",
+        run: { try ConnectionBench.measure() })
+
+    /// The target: the minimum number of commands per CPU second.
+    private static let minimumRate = 200_000.0
+    private static let rounds = BenchReport.rounds(5)
+
+    private static func measure() throws -> BenchReport {
+        var rates: [Double] = []
+        // Microseconds per command: for each step, the values of all rounds.
+        var microseconds: [[Double]] = Array(repeating: [], count: ConnectionSchedule.steps.count)
+        for _ in 0..<self.rounds {
+            var schedule = ConnectionSchedule()
+            let secondsByStep = try schedule.run()
+            let commandsPerStep = Double(ConnectionSchedule.pairs * ConnectionSchedule.repetitions)
+            rates.append(
+                commandsPerStep * Double(ConnectionSchedule.steps.count) / secondsByStep.reduce(0, +))
+            for (index, seconds) in secondsByStep.enumerated() {
+                microseconds[index].append(seconds / commandsPerStep * 1e6)
+            }
+        }
+        let rate = median(rates)
+        var report = BenchReport(values: [("commands_per_second", rate)], reachesTarget: rate >= self.minimumRate)
+        for step in ConnectionSchedule.Step.allCases {
+            let times = ConnectionSchedule.steps.indices.filter { ConnectionSchedule.steps[$0] == step }.map {
+                median(microseconds[$0])
+            }
+            report.values.append(("\(step.rawValue)_microseconds", times.reduce(0, +) / Double(times.count)))
+        }
+        return report
+    }
+}
+
+/// One run: the machine, its rows and its offset in the inbox.
+private struct ConnectionSchedule {
+    enum Step: String, CaseIterable {
+        case request, accept, seats
+        case requestBattle = "ask"
+        case acceptBattle = "agree"
+        case score
+        case exitBattle = "leave"
+        case exit
+    }
+
+    static let pairs = 1_000
+    /// The number of requests that the rate limiter lets a live send without a pause.
+    static let repetitions = Int(RateLimiter.burst)
+    private static let backendSessions = 64
+    static let steps: [Step] =
+        [.request, .accept, .seats, .seats, .requestBattle, .acceptBattle] + Array(repeating: .score, count: 10) + [
+            .exitBattle, .exitBattle, .exit,
+        ]
+    private static let app = AppID("demo")
+
+    private let machine = ConnectionMachine()
+    private var rows = Journal<ConnectionKey, ConnectionRow>()
+    private var effects: [Effect] = []
+    private var offset: Int64 = 0
+    /// The offset of the first pair's battle request, from which the ids of the battles follow.
+    private var firstBattleOffset: Int64 = 0
+
+    /// Runs all steps of all repetitions and returns the CPU seconds of each step, summed over the repetitions.
+    mutating func run() throws -> [Double] {
+        for live in 0..<(2 * Self.pairs) {
+            let owner = UserInfo(userID: UserID("host-\(live)"), userName: "Host \(live)")
+            self.handle(.opened(live: Self.live(live), owner: owner, isVoice: false))
+        }
+        self.rows.commit()
+        self.effects.removeAll(keepingCapacity: true)
+        var seconds = Array(repeating: 0.0, count: Self.steps.count)
+        for repetition in 0..<Self.repetitions {
+            for (index, step) in Self.steps.enumerated() {
+                if step == .requestBattle { self.firstBattleOffset = self.offset }
+                let counter = repetition * Self.steps.count + index
+                let inputs = (0..<Self.pairs).map { self.command(step, at: index, pair: $0, counter: Int64(counter)) }
+                let start = threadCPUSeconds()
+                for input in inputs { self.handle(input) }
+                // Only a change of seats has no reply to check.
+                if step != .seats { try self.check(step) }
+                // Each step is one transaction.
+                self.rows.commit()
+                self.effects.removeAll(keepingCapacity: true)
+                seconds[index] += threadCPUSeconds() - start
+            }
+        }
+        return seconds
+    }
+
+    private mutating func handle(_ command: ConnectionCommand) {
+        let now = Timestamp(milliseconds: 1_700_000_000_000 + self.offset / 200)
+        let moment = Moment(now: now, offset: self.offset)
+        self.machine.handle(ConnectionInput(app: Self.app, command), in: &self.rows, at: moment, into: &self.effects)
+        self.offset += 1
+    }
+
+    /// Checks that the step's last command was accepted, because rejected commands would be fast and would measure
+    /// nothing.
+    private func check(_ step: Step) throws {
+        guard case .reply(let reply)? = self.effects.last, case .success = reply.outcome else {
+            throw BenchFailure(description: "\(step.rawValue) gave \(String(describing: self.effects.last))")
+        }
+    }
+
+    private static func live(_ number: Int) -> LiveID { LiveID("live-\(number)") }
+
+    /// The command of a pair of lives for the step at `index` of `steps`.
+    private func command(_ step: Step, at index: Int, pair: Int, counter: Int64) -> ConnectionCommand {
+        let (a, b) = (Self.live(2 * pair), Self.live(2 * pair + 1))
+        let battle = BattleID("b-\(self.firstBattleOffset + Int64(pair))")
+        // The host of the first live (0) or the second live (1) of the pair.
+        func host(_ member: Int) -> Caller {
+            Caller(
+                user: UserInfo(userID: UserID("host-\(2 * pair + member)"), userName: "Host"), role: .user,
+                request: RequestID(session: SessionID("session-\(2 * pair + member)"), counter: counter),
+                replyTo: "gateway-1", ticket: Ticket(1))
+        }
+        switch step {
+        case .request:
+            return .request(
+                from: a, to: [b], layoutTemplate: 0, timeoutSeconds: 30, extensionInfo: "", caller: host(0))
+        case .accept: return .accept(live: b, inviter: a, caller: host(1))
+        case .seats:
+            let user = SeatUser(
+                user: UserInfo(userID: UserID("host-\(2 * pair)"), userName: "Host"), role: .owner, live: a)
+            return .seatsChanged(
+                live: index % 2 == 0 ? a : b, seats: [Seat(index: 0, occupant: user), Seat(index: 1)])
+        case .requestBattle:
+            return .requestBattle(
+                from: a, to: [b], durationSeconds: 300, needResponse: true, timeoutSeconds: 30, extensionInfo: "",
+                caller: host(0))
+        case .acceptBattle: return .acceptBattle(battle: battle, live: b, caller: host(1))
+        case .score:
+            let server = Caller(
+                user: UserInfo(userID: "backend"), role: .server,
+                request: RequestID(
+                    session: SessionID("backend-\(pair % Self.backendSessions)"),
+                    counter: counter * Int64(Self.pairs) + Int64(pair)), replyTo: "gateway-1")
+            return .updateScores(
+                battle: battle, operation: .accumulate,
+                scores: [ScoreUpdate(live: a, score: 3), ScoreUpdate(live: b, score: 2)], caller: server)
+        case .exitBattle:
+            let isSecondLive = Self.steps[index - 1] == .exitBattle
+            return .exitBattle(battle: battle, live: isSecondLive ? b : a, caller: host(isSecondLive ? 1 : 0))
+        case .exit: return .exit(live: a, caller: host(0))
+        }
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectoryCore
+import MachineKit
+import PlazaModel
+
+/// Measures how many commands the directory machine handles in one CPU second, including rows, outcomes, records and
+/// notifications.
+enum DirectoryBench {
+    static let benchmark = Benchmark(
+        name: "directory", summary: "commands per CPU second of the directory's machine, by operation and mixed",
+        run: { try DirectoryBench.measure() })
+
+    /// The target: the minimum number of commands per CPU second in the mixed pattern.
+    private static let minimumRate = 200_000.0
+    private static let rounds = BenchReport.rounds(5)
+
+    private static func measure() throws -> BenchReport {
+        var values: [(String, Double)] = []
+        var mixedRate = 0.0
+        for pattern in DirectoryPattern.allCases {
+            let rate = try self.commandsPerSecond(pattern)
+            values.append(("\(pattern.rawValue)_commands_per_second", rate.rounded()))
+            if pattern == .mixed { mixedRate = rate }
+        }
+        return BenchReport(values: values, reachesTarget: mixedRate >= self.minimumRate)
+    }
+
+    /// The median over the rounds of the commands per CPU second.
+    ///
+    /// - Throws: `BenchFailure` when a command was not accepted or refused as its pattern says.
+    private static func commandsPerSecond(_ pattern: DirectoryPattern) throws -> Double {
+        let schedule = DirectorySchedule(pattern: pattern)
+        let inputs = schedule.inputs
+        var rates: [Double] = []
+        for _ in 0..<self.rounds {
+            let machine = DirectoryMachine(policies: Policies())
+            var rows = DirectoryRows()
+            var effects: [Effect] = []
+            for (index, input) in schedule.preparation.enumerated() {
+                machine.handle(input, in: &rows, at: schedule.moment(index), into: &effects)
+            }
+            rows.commit()
+            var refused = 0
+            var seconds = 0.0
+            for start in stride(from: 0, to: inputs.count, by: DirectorySchedule.batch) {
+                effects.removeAll(keepingCapacity: true)
+                let began = threadCPUSeconds()
+                for index in start..<min(start + DirectorySchedule.batch, inputs.count) {
+                    let moment = schedule.moment(DirectorySchedule.firstOffset + index)
+                    machine.handleDue(in: &rows, at: moment, into: &effects)
+                    machine.handle(inputs[index], in: &rows, at: moment, into: &effects)
+                }
+                rows.commit()
+                seconds += threadCPUSeconds() - began
+                for case .reply(let reply) in effects { if case .failure = reply.outcome { refused += 1 } }
+            }
+            guard refused == (pattern == .refused ? inputs.count : 0) else {
+                throw BenchFailure(description: "\(pattern): \(refused) of \(inputs.count) commands were refused")
+            }
+            rates.append(Double(inputs.count) / seconds)
+        }
+        return median(rates)
+    }
+}
+
+/// The kinds of commands in a run.
+private enum DirectoryPattern: String, CaseIterable {
+    /// A live from its creation to its end: both steps of the creation, the end, the release of the owner, and the
+    /// release of the name.
+    case life
+    case update
+    case metadata
+    /// The owner requests an admin, the admin's membership is verified, and the owner revokes the admin.
+    case admin
+    case kick
+    /// A viewer is muted and unmuted.
+    case mute
+    /// The presence service reports that the owner joins and leaves.
+    case occupancy
+    /// A viewer sends a command that it is not permitted to send.
+    case refused
+    /// All patterns but the refused one, in turn.
+    case mixed
+}
+
+/// The commands of a round, which go to many lives in turn.
+private struct DirectorySchedule {
+    /// The number of inputs in one transaction.
+    static let batch = 1_000
+    /// The number of measured commands.
+    static let commands = 120_000
+    static let lives = 400
+    /// The inbox offset of the first measured input.
+    static let firstOffset = 10_000
+
+    var pattern: DirectoryPattern
+
+    /// The time and offset of an input: twenty inputs in each millisecond.
+    func moment(_ index: Int) -> Moment {
+        Moment(now: Timestamp(milliseconds: 1_700_000_000_000 + Int64(index / 20)), offset: Int64(index) + 1)
+    }
+
+    private func live(_ index: Int) -> LiveID { LiveID("live-\(index)") }
+
+    private func user(_ name: String) -> UserInfo {
+        UserInfo(userID: UserID(name), userName: "User \(name)", avatarURL: "https://example.org/\(name)")
+    }
+
+    private func caller(_ name: String, _ counter: Int) -> Caller {
+        Caller(
+            user: self.user(name), role: .user,
+            request: RequestID(session: SessionID("session-\(name)"), counter: Int64(counter)), replyTo: "gateway-1",
+            ticket: Ticket(1))
+    }
+
+    private static let changes = LiveChanges(
+        liveName: "An evening with many guests", notice: "Be kind to each other", coverURL: "https://example.org/cover",
+        categoryList: [1, 2])
+
+    /// Creates and opens the lives, with an owner and three keys of metadata each.
+    var preparation: [DirectoryInput] {
+        (0..<Self.lives).flatMap { index -> [DirectoryInput] in
+            let owner = "owner-\(index)"
+            let commands: [DirectoryCommand] = [
+                .create(
+                    live: self.live(index), changes: Self.changes, owner: self.user(owner),
+                    caller: self.caller(owner, 1)),
+                .open(
+                    live: self.live(index), changes: Self.changes, owner: self.user(owner),
+                    caller: self.caller(owner, 1)),
+                .setMetadata(
+                    live: self.live(index), values: ["a": "1", "b": "2", "topic": "an evening"],
+                    caller: self.caller(owner, 2)),
+            ]
+            return commands.map { DirectoryInput(app: "demo", $0) }
+        }
+    }
+
+    /// The measured commands.
+    var inputs: [DirectoryInput] {
+        (0..<Self.commands).map { index in
+            let (live, turn) = (index % Self.lives, index / Self.lives)
+            return DirectoryInput(app: "demo", self.command(live, turn, index))
+        }
+    }
+
+    /// The pattern of a live's commands; in the mixed pattern it depends on the live.
+    private func pattern(_ live: Int) -> DirectoryPattern {
+        guard self.pattern == .mixed else { return self.pattern }
+        return [.life, .update, .metadata, .admin, .kick, .mute, .occupancy][live % 7]
+    }
+
+    /// The command of live number `index` in its turn number `turn`, which is input number `input` of all.
+    private func command(_ index: Int, _ turn: Int, _ input: Int) -> DirectoryCommand {
+        let (live, isEven, owner) = (self.live(index), turn % 2 == 0, self.caller("owner-\(index)", turn + 10))
+        let viewer = UserID("viewer-\(index)-\(turn / 3)")
+        switch self.pattern(index) {
+        case .life, .mixed: return self.life(index, turn, input)
+        case .update: return .updateInfo(live: live, changes: LiveChanges(notice: "notice \(turn)"), caller: owner)
+        case .metadata: return .setMetadata(live: live, values: ["topic": "topic \(turn)"], caller: owner)
+        case .admin:
+            switch turn % 3 {
+            case 0: return .setAdmin(live: live, user: viewer, caller: owner)
+            case 1:
+                return .adminMembershipVerified(
+                    live: live, user: viewer, caller: self.caller("owner-\(index)", turn + 9))
+            default: return .revokeAdmin(live: live, user: viewer, caller: owner)
+            }
+        case .kick: return .kick(live: live, user: viewer, caller: owner)
+        case .mute:
+            let muted = UserID("viewer-\(index)-\(turn / 2)")
+            return .mute(live: live, users: [muted], durationSeconds: isEven ? 60 : 0, caller: owner)
+        case .occupancy: return .occupancy(live: live, owner: isEven ? .left : .present, isEmpty: false)
+        case .refused:
+            return .updateInfo(
+                live: live, changes: Self.changes, caller: self.caller("viewer-\(index)-\(turn % 20)", turn + 10))
+        }
+    }
+
+    /// The five commands of a short live in five turns; the next five turns use another live.
+    private func life(_ index: Int, _ turn: Int, _ input: Int) -> DirectoryCommand {
+        let name = "host-\(index)-\(turn / 5)"
+        let live = LiveID("short-\(index)-\(turn / 5)")
+        let caller = self.caller(name, turn % 5 < 2 ? 1 : 2)
+        switch turn % 5 {
+        case 0: return .create(live: live, changes: Self.changes, owner: self.user(name), caller: caller)
+        case 1: return .open(live: live, changes: Self.changes, owner: self.user(name), caller: caller)
+        case 2: return .end(live: live, caller: caller)
+        case 3: return .release(owner: UserID(name), live: live, thenReply: nil)
+        default:
+            // The epoch is the offset of the opening, three turns before.
+            return .closed(live: live, epoch: Int64(Self.firstOffset + input - 3 * Self.lives) + 1)
+        }
+    }
+}

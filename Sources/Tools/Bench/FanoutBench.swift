@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Foundation
+import Glibc
+import WebSocket
+
+/// Measures the CPU time of deliveries to many viewers of one live on a shard's thread, compared with a plain `send()`
+/// loop.
+///
+/// Rounds of the shard and of the plain loop alternate, so that other load on the machine affects both. The shard
+/// encodes each message once, as the gateway does. The plain loop sends the same bytes, encoded in advance. Only the
+/// CPU time of this thread is measured; the receivers run in another process.
+enum FanoutBench {
+    static let benchmark = Benchmark(
+        name: "fanout", summary: "deliveries per CPU second of a shard's thread, beside a plain send() loop",
+        run: { try FanoutBench.measure() })
+
+    static let viewers = 1_000
+    private static let rounds = 7
+    private static let messagesPerRound = 100
+    private static let payloadBytes = 200
+    /// The time between two messages.
+    private static let pauseMilliseconds: UInt64 = 15
+    /// The target: the minimum number of deliveries per CPU second, relative to the plain loop.
+    private static let minimumRatio = 0.9
+
+    private static func measure() throws -> BenchReport {
+        raiseDescriptorLimit()
+        let loop = try EventLoop()
+        let group = WebSocketGroup(loop: loop)
+        let viewers = LiveViewers(expected: Self.viewers)
+        let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: viewers)
+        let plain = try PlainSockets()
+        let waitForReceivedBytes = try Receivers.start(
+            count: Self.viewers, plainPort: plain.port, webSocketPort: server.port)
+        try plain.accept(Self.viewers)
+
+        let payload = [UInt8](repeating: UInt8(ascii: "x"), count: Self.payloadBytes)
+        let frame = FrameEncoder.text(payload.span).array
+        // The CPU seconds of each round.
+        var shardSeconds: [Double] = []
+        var plainSeconds: [Double] = []
+        // The number of messages that the shard has sent in the current round.
+        var sent = 0
+        var began = 0.0
+        let timer = try LoopTimer(loop: loop) { timer in
+            if sent == 0 { began = threadCPUSeconds() }
+            viewers.deliver(FrameEncoder.text(payload.span))
+            sent += 1
+            if sent < Self.messagesPerRound { return }
+            shardSeconds.append(threadCPUSeconds() - began)
+            sent = 0
+            plainSeconds.append(plain.runRound(frame, Self.messagesPerRound, pauseMilliseconds: Self.pauseMilliseconds))
+            if plainSeconds.count == Self.rounds {
+                loop.stop()
+            } else {
+                loop.updateNow()
+                timer.start(
+                    after: .milliseconds(Self.pauseMilliseconds), repeating: .milliseconds(Self.pauseMilliseconds))
+            }
+        }
+        viewers.onAllConnected = {
+            timer.start(after: .milliseconds(200), repeating: .milliseconds(Self.pauseMilliseconds))
+        }
+        loop.run()
+        plain.close()
+        let receivedBytes = try waitForReceivedBytes()
+
+        let deliveries = Double(Self.viewers * Self.messagesPerRound)
+        let expectedBytes = 2 * Self.rounds * Self.messagesPerRound * Self.viewers * frame.count
+        var report = BenchReport()
+        let ratio = median(zip(plainSeconds, shardSeconds).map { $0 / $1 })
+        report.values = [
+            ("viewers", Double(Self.viewers)),
+            ("payload_bytes", Double(Self.payloadBytes)),
+            ("shard_deliveries_per_cpu_second", (deliveries / median(shardSeconds)).rounded()),
+            ("send_loop_deliveries_per_cpu_second", (deliveries / median(plainSeconds)).rounded()),
+            ("ratio", ratio),
+            ("ratio_of_best_rounds", (plainSeconds.min() ?? 0) / (shardSeconds.min() ?? 1)),
+            ("queued_deliveries", Double(viewers.queuedDeliveries)),
+            ("send_loop_short_sends", Double(plain.shortSends)),
+            ("all_received", receivedBytes >= expectedBytes ? 1 : 0),
+        ]
+        report.reachesTarget = ratio >= Self.minimumRatio && receivedBytes >= expectedBytes
+        return report
+    }
+}
+
+/// The viewers of the live.
+private final class LiveViewers: WebSocketDelegate {
+    private let expected: Int
+    private var viewers: [WebSocketConnection] = []
+    /// Called when the expected number of viewers is connected.
+    var onAllConnected: (() -> Void)?
+    /// The number of deliveries that a socket did not take at once.
+    private(set) var queuedDeliveries = 0
+
+    init(expected: Int) { self.expected = expected }
+
+    func deliver(_ frame: SharedBytes) {
+        for viewer in self.viewers {
+            if case .queued = viewer.send(frame) { self.queuedDeliveries += 1 }
+        }
+    }
+
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
+        self.viewers.append(connection)
+        if self.viewers.count == self.expected { self.onAllConnected?() }
+    }
+
+    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {}
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {}
+}
+
+/// The plain loop: bare sockets without an event loop or WebSocket framing.
+private final class PlainSockets {
+    private let listener: Int32
+    private var sockets: [Int32] = []
+    let port: UInt16
+    /// The number of `send` calls that failed or did not send all bytes.
+    private(set) var shortSends = 0
+
+    init() throws {
+        self.listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = self.listener
+        let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                unsafe bind(listener, name, length) == 0 && listen(listener, 4_096) == 0
+                    && getsockname(listener, name, &length) == 0
+            }
+        }
+        if !isListening { throw BenchFailure(description: "cannot listen") }
+        self.port = UInt16(bigEndian: address.sin_port)
+    }
+
+    func accept(_ count: Int) throws {
+        for _ in 0..<count {
+            let socket = Glibc.accept(self.listener, nil, nil)
+            if socket < 0 { throw BenchFailure(description: "cannot accept") }
+            var on: Int32 = 1
+            unsafe setsockopt(
+                socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+            self.sockets.append(socket)
+        }
+    }
+
+    /// Sends `bytes` to all sockets, `messages` times, with a pause before each time.
+    ///
+    /// - Returns: the CPU seconds used.
+    func runRound(_ bytes: [UInt8], _ messages: Int, pauseMilliseconds: UInt64) -> Double {
+        var due = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &due)
+        let began = threadCPUSeconds()
+        let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+        for _ in 0..<messages {
+            due.tv_nsec += Int(pauseMilliseconds) * 1_000_000
+            if due.tv_nsec >= 1_000_000_000 {
+                due.tv_nsec -= 1_000_000_000
+                due.tv_sec += 1
+            }
+            unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nil)
+            unsafe bytes.withUnsafeBytes { raw in
+                for socket in self.sockets {
+                    if unsafe send(socket, raw.baseAddress, raw.count, flags) != raw.count { self.shortSends += 1 }
+                }
+            }
+        }
+        return threadCPUSeconds() - began
+    }
+
+    func close() {
+        for socket in self.sockets { _ = Glibc.close(socket) }
+        _ = Glibc.close(self.listener)
+        self.sockets = []
+    }
+}

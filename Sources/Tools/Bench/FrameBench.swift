@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+
+/// Measures how long a gateway takes to parse a client's frame, and a service to decode the record that comes of it.
+enum FrameBench {
+    static let benchmark = Benchmark(
+        name: "frames", summary: "nanoseconds to parse a client's frame and to decode a record",
+        run: { try FrameBench.measure() })
+
+    /// The target: the most nanoseconds for a message of 360 bytes.
+    private static let maximumNanoseconds = 10_000.0
+    private static let rounds = BenchReport.rounds(7)
+    private static let count = 20_000
+
+    /// A `barrage.sendText` frame of 360 bytes with a text and two members of extension info.
+    private static func frame(_ text: String) -> [UInt8] {
+        let head = #"{"id":4711,"method":"barrage.sendText","params":{"extensionInfo":{"badge":"gold","level":"17"},"#
+        let body = #""live":"concert-2026","text":""# + text
+        let end = #""}}"#
+        let missing = 360 - head.utf8.count - body.utf8.count - end.utf8.count
+        return Array((head + body + String(repeating: "x", count: max(missing, 0)) + end).utf8)
+    }
+
+    private static func measure() throws -> BenchReport {
+        let caller = Caller(
+            user: UserInfo(userID: "alice", userName: "Alice", avatarURL: "https://example.com/a.png"), role: .user,
+            request: RequestID(session: "session-1", counter: 1), replyTo: "gateway-1")
+        let parser = CallParser(app: "demo", caller: caller, in: "concert-2026")
+        let plain = self.frame("what a song, encore! ")
+        let escaped = self.frame(#"\"encore\" \ud83d\ude00 \u00e4 😀 äöü 日本語 "#)
+        let ping = Array(#"{"id":4711,"method":"ping","params":{}}"#.utf8)
+        guard case .forward(.barrage(let input), _) = try parser.parse(ClientFrame(plain)) else {
+            throw BenchFailure(description: "the frame is no message")
+        }
+        let record = Wire.encode(input)
+        let info = Wire.encode(
+            LiveInfo(liveID: "concert-2026", liveOwner: caller.user) {
+                ($0.liveName, $0.categoryList, $0.admins) = ("Concert", [1, 2], ["bob", "carol"])
+            })
+        var report = BenchReport()
+        let message = try self.nanoseconds { _ = try parser.parse(ClientFrame(plain)) }
+        report.values.append(("message_nanoseconds", message))
+        report.values.append(
+            (
+                "escaped_message_nanoseconds",
+                try self.nanoseconds {
+                    _ = try parser.parse(ClientFrame(escaped))
+                }
+            ))
+        report.values.append(("ping_nanoseconds", try self.nanoseconds { _ = try parser.parse(ClientFrame(ping)) }))
+        report.values.append(
+            (
+                "input_nanoseconds",
+                try self.nanoseconds {
+                    _ = try Wire.decode(BarrageInput.self, from: record)
+                }
+            ))
+        report.values.append(
+            (
+                "live_nanoseconds",
+                try self.nanoseconds {
+                    _ = try Wire.decode(LiveInfo.self, from: info)
+                }
+            ))
+        report.reachesTarget = message <= self.maximumNanoseconds
+        return report
+    }
+
+    /// The median time of one call of `work`, as CPU time of the thread.
+    private static func nanoseconds(_ work: () throws -> Void) throws -> Double {
+        var times: [Double] = []
+        for _ in 0..<self.rounds {
+            let start = threadCPUSeconds()
+            for _ in 0..<self.count { try work() }
+            times.append((threadCPUSeconds() - start) * 1e9 / Double(self.count))
+        }
+        return median(times).rounded()
+    }
+}

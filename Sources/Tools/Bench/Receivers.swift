@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import EventLoop
+import Foundation
+
+/// The clients of the socket benchmarks, in their own process: connections that read and discard all bytes.
+enum Receivers {
+    /// Starts the process, which ends when all its connections have ended.
+    ///
+    /// - Parameters:
+    ///   - count: the number of connections to each port.
+    ///   - plainPort: the port for plain TCP connections; 0 for none.
+    ///   - webSocketPort: the port for WebSocket connections; 0 for none.
+    /// - Returns: a function that waits for the end of the process and returns the number of bytes it received.
+    /// - Throws: an error when the process cannot be started.
+    static func start(count: Int, plainPort: UInt16, webSocketPort: UInt16) throws -> () throws -> Int {
+        let output = Pipe()
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let pid = try ChildProcess.start(
+            [program, "receive", String(count), String(plainPort), String(webSocketPort)],
+            environment: ProcessInfo.processInfo.environment, endsWithThread: true,
+            output: .descriptor(output.fileHandleForWriting.fileDescriptor), errors: .descriptor(2))
+        try output.fileHandleForWriting.close()
+        return {
+            let printed = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            _ = ChildProcess.reap(pid)
+            return Int(printed.split(separator: "\n").first ?? "") ?? 0
+        }
+    }
+
+    /// The main function of the receiving process, which prints the number of bytes received.
+    ///
+    /// - Parameter arguments: the three numbers that `start` passes.
+    static func run(_ arguments: [String]) {
+        raiseDescriptorLimit()
+        let numbers = arguments.compactMap { UInt16($0) }
+        guard numbers.count == 3, let loop = try? EventLoop() else { return }
+        let receiver = Receiver(loop: loop, count: Int(numbers[0]), plainPort: numbers[1], webSocketPort: numbers[2])
+        receiver.connectMore()
+        loop.run()
+        print(receiver.byteCount)
+    }
+}
+
+/// All connections of the receiving process.
+private final class Receiver: TCPStreamDelegate {
+    private static let request = SharedBytes(
+        "GET / HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
+    /// The maximum number of connections that are being set up at a time; less than the backlog of the listeners.
+    private static let maximumPending = 200
+
+    private let loop: EventLoop
+    /// The ports of the connections that are still to be made, in reverse order.
+    private var waiting: [(port: UInt16, isWebSocket: Bool)]
+    /// The streams that send a WebSocket handshake as soon as they are connected.
+    private var streamsForWebSocket: Set<ObjectIdentifier> = []
+    /// The number of connections that are being set up, handshake included.
+    private var pending = 0
+    /// The number of open connections.
+    private var established = 0
+    private(set) var byteCount = 0
+
+    init(loop: EventLoop, count: Int, plainPort: UInt16, webSocketPort: UInt16) {
+        self.loop = loop
+        self.waiting = []
+        if webSocketPort > 0 { self.waiting += Array(repeating: (webSocketPort, true), count: count) }
+        if plainPort > 0 { self.waiting += Array(repeating: (plainPort, false), count: count) }
+    }
+
+    func connectMore() {
+        while self.pending < Self.maximumPending, let (port, isWebSocket) = self.waiting.popLast() {
+            guard let stream = try? TCPStream.connect(loop: self.loop, host: "127.0.0.1", port: port, delegate: self)
+            else { continue }
+            self.pending += 1
+            if isWebSocket { self.streamsForWebSocket.insert(ObjectIdentifier(stream)) }
+        }
+    }
+
+    func streamConnected(_ stream: TCPStream) {
+        self.established += 1
+        stream.startReading()
+        if self.streamsForWebSocket.remove(ObjectIdentifier(stream)) != nil {
+            _ = try? stream.write(Self.request)
+        } else {
+            self.pending -= 1
+            self.connectMore()
+        }
+    }
+
+    func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
+        self.byteCount += bytes.count
+        // While connections are being made, the server sends nothing but one handshake response to each.
+        if self.pending > 0, self.established > 0 {
+            self.pending -= 1
+            self.connectMore()
+        }
+    }
+
+    func streamEnded(_ stream: TCPStream, _ error: LoopError) {
+        self.established -= 1
+        if self.established == 0, self.waiting.isEmpty { self.loop.stop() }
+    }
+}

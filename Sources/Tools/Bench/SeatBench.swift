@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+
+/// Measures how many calls the seat machine handles in one CPU second, including rows, outcomes, stages and layouts.
+enum SeatBench {
+    static let benchmark = Benchmark(
+        name: "seats", summary: "calls per CPU second of the seat machine, by operation and mixed",
+        run: { try SeatBench.measure() })
+
+    /// The target: the minimum number of calls per CPU second in the mixed pattern.
+    private static let minimumRate = 200_000.0
+    private static let rounds = BenchReport.rounds(5)
+
+    private static func measure() throws -> BenchReport {
+        var values: [(String, Double)] = []
+        var mixedRate = 0.0
+        for pattern in SeatPattern.allCases {
+            let rate = try self.callsPerSecond(pattern)
+            values.append(("\(pattern.rawValue)_calls_per_second", rate.rounded()))
+            if pattern == .mixed { mixedRate = rate }
+        }
+        return BenchReport(values: values, reachesTarget: mixedRate >= self.minimumRate)
+    }
+
+    /// The median over the rounds of the calls per CPU second.
+    ///
+    /// - Throws: `BenchFailure` when a call was not accepted or refused as its pattern says.
+    private static func callsPerSecond(_ pattern: SeatPattern) throws -> Double {
+        let schedule = SeatSchedule(pattern: pattern)
+        let inputs = schedule.inputs
+        var rates: [Double] = []
+        for _ in 0..<self.rounds {
+            let machine = SeatMachine()
+            var rows = Journal<SeatKey, SeatRow>()
+            var effects: [Effect] = []
+            for (index, input) in schedule.preparation.enumerated() {
+                machine.handle(input, in: &rows, at: schedule.moment(index), into: &effects)
+            }
+            rows.commit()
+            let firstOffset = schedule.preparation.count
+            var succeeded = 0
+            var seconds = 0.0
+            for start in stride(from: 0, to: inputs.count, by: SeatSchedule.batch) {
+                effects.removeAll(keepingCapacity: true)
+                let began = threadCPUSeconds()
+                for index in start..<min(start + SeatSchedule.batch, inputs.count) {
+                    machine.handle(inputs[index], in: &rows, at: schedule.moment(firstOffset + index), into: &effects)
+                }
+                rows.commit()
+                seconds += threadCPUSeconds() - began
+                for case .reply(let reply) in effects { if case .success = reply.outcome { succeeded += 1 } }
+            }
+            let expected = pattern == .refused ? 0 : inputs.count
+            guard succeeded == expected else {
+                throw BenchFailure(description: "\(pattern): \(succeeded) of \(inputs.count) calls succeeded")
+            }
+            rates.append(Double(inputs.count) / seconds)
+        }
+        return median(rates)
+    }
+}
+
+/// The kinds of calls in a run.
+private enum SeatPattern: String, CaseIterable {
+    /// A guest takes a seat and leaves it.
+    case takeLeave = "take_leave"
+    /// A seated user turns the microphone on and off.
+    case device
+    /// A guest applies, the owner accepts, the guest leaves.
+    case applyAccept = "apply_accept_leave"
+    /// The owner moves a guest to another seat and back.
+    case move
+    /// The owner locks and unlocks a seat.
+    case lock
+    /// A guest tries to take an occupied seat.
+    case refused
+    /// All patterns but the refused one, in turn.
+    case mixed
+}
+
+/// The calls of a round, which go to many lives in turn.
+private struct SeatSchedule {
+    /// The number of inputs in one transaction.
+    static let batch = 1_000
+    /// The number of measured calls.
+    static let calls = 120_000
+    static let lives = 400
+
+    var pattern: SeatPattern
+
+    /// The time and offset of an input: two inputs in each millisecond, so that no user reaches its rate limit.
+    func moment(_ index: Int) -> Moment {
+        Moment(now: Timestamp(milliseconds: 1_700_000_000_000 + Int64(index / 2)), offset: Int64(index) + 1)
+    }
+
+    private func key(_ live: Int) -> LiveKey { LiveKey("demo", LiveID("live-\(live)")) }
+
+    private func caller(_ name: String, _ counter: Int) -> Caller {
+        Caller(
+            user: UserInfo(userID: UserID(name), userName: "User \(name)", avatarURL: "https://example.org/\(name)"),
+            role: .user, request: RequestID(session: SessionID("session-\(name)"), counter: Int64(counter)),
+            replyTo: "gateway-1", ticket: Ticket(1))
+    }
+
+    /// Opens the lives, each with an owner and a guest on seat 3.
+    ///
+    /// Guests must apply for a seat in some lives and may take one in the others.
+    var preparation: [SeatInput] {
+        (0..<Self.lives).flatMap { live in
+            let owner = UserInfo(userID: UserID("owner-\(live)"), userName: "Owner")
+            let info = LiveInfo(liveID: self.key(live).live, liveOwner: owner) { $0.seatMode = self.mode(live) }
+            return [
+                SeatInput(self.key(live), .opened(epoch: 1, info: info)),
+                SeatInput(self.key(live), .take(seatIndex: 3, caller: self.caller("seated-\(live)", 1))),
+                SeatInput(
+                    self.key(live),
+                    .acceptApplication(user: UserID("seated-\(live)"), caller: self.caller("owner-\(live)", 1))),
+            ]
+        }
+    }
+
+    /// The pattern of a live's calls; in the mixed pattern it depends on the live.
+    private func pattern(_ live: Int) -> SeatPattern {
+        guard self.pattern == .mixed else { return self.pattern }
+        return [.takeLeave, .device, .applyAccept, .move, .lock][live % 5]
+    }
+
+    private func mode(_ live: Int) -> TakeSeatMode { self.pattern(live) == .applyAccept ? .apply : .free }
+
+    /// The measured calls.
+    var inputs: [SeatInput] {
+        (0..<Self.calls).map { index in
+            let (live, turn) = (index % Self.lives, index / Self.lives)
+            return SeatInput(self.key(live), self.command(live, turn))
+        }
+    }
+
+    /// The call for live number `live` in its turn number `turn`.
+    private func command(_ live: Int, _ turn: Int) -> SeatCommand {
+        let (isEven, owner, seated) = (turn % 2 == 0, "owner-\(live)", "seated-\(live)")
+        switch self.pattern(live) {
+        case .takeLeave, .mixed:
+            let guest = self.caller("guest-\(live)-\(turn / 2 % 20)", turn + 10)
+            return isEven ? .take(seatIndex: -1, caller: guest) : .leave(caller: guest)
+        case .device:
+            return .device(microphone: isEven, camera: nil, suspend: nil, caller: self.caller(seated, turn + 10))
+        case .applyAccept:
+            let guest = "guest-\(live)-\(turn / 3 % 20)"
+            switch turn % 3 {
+            case 0:
+                return .apply(
+                    seatIndex: -1, timeoutSeconds: 30, extraInfo: "please", caller: self.caller(guest, turn + 10))
+            case 1: return .acceptApplication(user: UserID(guest), caller: self.caller(owner, turn + 10))
+            default: return .leave(caller: self.caller(guest, turn + 10))
+            }
+        case .move:
+            return .move(
+                user: UserID(seated), to: isEven ? 5 : 3, policy: .abortWhenOccupied,
+                caller: self.caller(owner, turn + 10))
+        case .lock:
+            return .lock(
+                seatIndex: 7, isLocked: isEven, microphone: nil, camera: nil, caller: self.caller(owner, turn + 10))
+        case .refused: return .take(seatIndex: 3, caller: self.caller("guest-\(live)-\(turn % 20)", turn + 10))
+        }
+    }
+}

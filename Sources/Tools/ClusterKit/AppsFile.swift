@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import PlazaWire
+package import Tokens
+
+/// The file with the apps' signing keys and policies, which services read and `plaza token` signs with.
+package enum AppsFile {
+    /// The app of a local cluster.
+    package static let demoApp = "demo"
+
+    /// Creates the file with a random key if it is missing, and sets the demo app's feed budget if one is given.
+    ///
+    /// - Throws: `file` when an existing file is invalid.
+    package static func prepare(at path: String, feedBudget: Int?) throws(ClusterError) {
+        guard let existing = FileManager.default.contents(atPath: path) else {
+            let key = Base64URL.encode(RandomBytes.make(32))
+            return try self.write(
+                ["apps": [Self.demoApp: Self.appObject(key: key, feedBudget: feedBudget ?? 40)]], to: path)
+        }
+        // Reading the keys validates the whole file.
+        try self.keyring(in: .file(path))
+        guard let feedBudget else { return }
+        guard var file = (try? JSONSerialization.jsonObject(with: existing)) as? [String: Any],
+            var apps = file["apps"] as? [String: Any], var demo = apps[Self.demoApp] as? [String: Any]
+        else { throw .file(path: path, reason: "has no app \(Self.demoApp); remove the file to get a new one") }
+        var policy = demo["policy"] as? [String: Any] ?? [:]
+        policy["feedBudget"] = feedBudget
+        demo["policy"] = policy
+        apps[Self.demoApp] = demo
+        file["apps"] = apps
+        try self.write(file, to: path)
+    }
+
+    private static func appObject(key: String, feedBudget: Int) -> [String: Any] {
+        ["keys": [["kid": "k1", "alg": "HS256", "k": key]], "policy": ["feedBudget": feedBudget]]
+    }
+
+    private static func write(_ object: [String: Any], to path: String) throws(ClusterError) {
+        guard let data = try? JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
+        else { throw .file(path: path, reason: "cannot be encoded") }
+        try RunDirectory.write(data, to: path, mode: 0o600)
+    }
+
+    /// The source of the apps' keys.
+    package enum Source: Hashable, Sendable {
+        /// The path of an apps file.
+        case file(String)
+        /// The content of such a file; in a container it comes from the environment.
+        case json(String)
+
+        /// The source that services of a cluster use: the variable `LIVEPLAZA_APPS_JSON` if it is set, otherwise the
+        /// file at `path`.
+        ///
+        /// - Throws: `badOption` when the environment also sets `LIVEPLAZA_APPS`, because no service would start.
+        init(environment: [String: String], defaultFile path: String) throws(ClusterError) {
+            let json = environment["LIVEPLAZA_APPS_JSON"] ?? ""
+            if !json.isEmpty, !(environment["LIVEPLAZA_APPS"] ?? "").isEmpty {
+                throw .badOption(AppsDocument.onlyOneSourceAdvice)
+            }
+            self = json.isEmpty ? .file(path) : .json(json)
+        }
+
+        /// The source of the keys of the cluster that runs in `directory`, without use of this process's environment.
+        ///
+        /// When no cluster runs there, it is the apps file of the directory.
+        ///
+        /// - Throws: `badOption` when the cluster got its apps from the environment of `plaza up`, because they are
+        ///   stored in no file.
+        package init(clusterIn directory: RunDirectory) throws(ClusterError) {
+            guard let state = try? ClusterState.read(runDirectory: directory.path), state.apps.isEmpty else {
+                self = .file(directory.appsFile)
+                return
+            }
+            throw .badOption(
+                "the cluster in \(directory.path) got its apps from LIVEPLAZA_APPS_JSON, which is not set here. "
+                    + "Set it to the same JSON, or give --apps-json or --apps.")
+        }
+
+        /// The name of the source in error messages.
+        var name: String {
+            switch self {
+            case .file(let path): path
+            case .json: "--apps-json (LIVEPLAZA_APPS_JSON)"
+            }
+        }
+    }
+
+    /// The signing key of an app: the first of its keys that can sign.
+    ///
+    /// - Throws: the errors of `keyring`, and `badOption` for an unknown app.
+    package static func signingKey(of app: String, in source: Source) throws(ClusterError) -> AppKey {
+        let keyring = try self.keyring(in: source)
+        guard let key = keyring.signingKey(for: app) else {
+            throw .badOption(
+                "there is no app \(app) in \(source.name); it has \(keyring.apps.joined(separator: ", ")).")
+        }
+        return key
+    }
+
+    /// The keys of all apps.
+    ///
+    /// The rest of the source is validated too, as services do when they start.
+    ///
+    /// - Throws: `file` when the source cannot be read or is invalid; the error lists every fault with its remedy.
+    @discardableResult
+    package static func keyring(in source: Source) throws(ClusterError) -> AppKeyring {
+        let json: [UInt8]
+        switch source {
+        case .file(let path):
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw .file(path: path, reason: "cannot be read; `plaza up` creates it")
+            }
+            json = Array(data)
+        case .json(let text): json = Array(text.utf8)
+        }
+        let validationErrors = AppsDocument.validationErrors(in: json)
+        guard validationErrors.isEmpty else {
+            throw .file(path: source.name, reason: validationErrors.joined(separator: "\n\(source.name): "))
+        }
+        do throws(KeyringError) {
+            let keyring = try AppKeyring(json: json)
+            if !keyring.apps.isEmpty { return keyring }
+        } catch {
+            throw .file(path: source.name, reason: error.description)
+        }
+        throw .file(path: source.name, reason: "name at least one app with a key")
+    }
+
+    /// Signs a token with the signing key of the claims' app.
+    ///
+    /// - Throws: the errors of `signingKey`, and `badOption` for claims over their limits.
+    package static func token(_ claims: TokenClaims, signedBy source: Source) throws(ClusterError) -> String {
+        let key = try self.signingKey(of: claims.app, in: source)
+        if let validationError = claims.validationError {
+            throw .badOption("the token cannot be made: \(validationError).")
+        }
+        do {
+            return try TokenSigner.sign(claims, with: key)
+        } catch {
+            throw .file(path: source.name, reason: "the key \(key.kid) cannot sign: \(error)")
+        }
+    }
+}
+
+/// Random bytes from the system's cryptographic generator.
+enum RandomBytes {
+    static func make(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+}

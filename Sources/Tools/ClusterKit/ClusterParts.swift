@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+
+/// The plans of all processes of a cluster: program, arguments and ports.
+struct ClusterParts: Sendable {
+    let redis: ProcessPlan
+    let brokers: [ProcessPlan]
+    let kafkaHome: KafkaHome?
+    let demo: ProcessPlan?
+    /// Kafka's bootstrap addresses if they are known before the broker runs, otherwise nil.
+    let knownKafkaAddresses: String?
+    private let programs: ProgramFinder
+    private let directory: RunDirectory
+    private let apps: AppsFile.Source
+    private let environment: [String: String]
+    private let redisPort: Int
+
+    /// Finds the programs, and chooses the ports of the processes that exist once in a cluster.
+    ///
+    /// - Throws: `missingProgram`, `noFreePort`, or `badOption` when a requested port is in use.
+    init(options: ClusterOptions, directory: RunDirectory, apps: AppsFile.Source) throws(ClusterError) {
+        self.directory = directory
+        self.apps = apps
+        self.programs = try ProgramFinder(directory: options.binaryDirectory)
+        self.environment = Self.environment(options)
+        for kind in ServiceKind.allCases where options.instances(of: kind) > 0 {
+            _ = try self.programs.path(of: kind.rawValue)
+        }
+        self.redisPort = try Self.port(options.redisPort, option: "--redis-port")
+        self.redis = try Self.redis(port: self.redisPort, directory: directory, environment: self.environment)
+        switch options.broker {
+        case .embedded:
+            self.kafkaHome = nil
+            self.knownKafkaAddresses = nil
+            self.brokers = [
+                Self.embeddedBroker(
+                    plaza: try self.programs.path(of: "plaza"), options: options, directory: directory,
+                    environment: self.environment)
+            ]
+        case .kafkaHome(let path, let count):
+            let home = try KafkaHome(path: path, brokers: count, directory: directory)
+            self.kafkaHome = home
+            self.knownKafkaAddresses = home.bootstrap
+            self.brokers = (1...count).map(home.plan)
+        case .external(let address):
+            self.kafkaHome = nil
+            self.knownKafkaAddresses = address
+            self.brokers = []
+        }
+        if let arguments = options.demoArguments {
+            let plaza = try self.programs.path(of: "plaza")
+            let command = [plaza, "demo", "--loop", "--run-dir", directory.path] + arguments
+            self.demo = ProcessPlan(
+                name: "demo", kind: "demo", log: directory.logFile(of: "demo"), probe: .none,
+                environment: self.environment, command: { _ in command })
+        } else {
+            self.demo = nil
+        }
+    }
+
+    /// The environment variables of every process.
+    static func environment(_ options: ClusterOptions) -> [String: String] {
+        ProcessInfo.processInfo.environment.merging(options.environment) { $1 }
+    }
+
+    /// The plan of instance `number`, counted from 1, of a service.
+    func servicePlan(_ kind: ServiceKind, number: Int, options: ClusterOptions) throws(ClusterError) -> ProcessPlan {
+        let program = try self.programs.path(of: kind.rawValue)
+        let name = "\(kind.rawValue)-\(number)"
+        var ports: [String: Int] = [:]
+        var arguments = ["--instance", name, "--partitions", "\(options.partitions)"]
+        arguments += ["--replication", "\(options.replication)"]
+        // Without a file, the services read the apps from LIVEPLAZA_APPS_JSON in the environment that they inherit.
+        if case .file(let path) = self.apps { arguments += ["--apps", path] }
+        arguments += ["--kafka-mode", options.broker == .embedded ? "embedded" : "full"]
+        if let level = options.logLevel { arguments += ["--log-level", level] }
+        let opsPort: Int
+        if kind == .gateway {
+            let offset = 10 * (number - 1)
+            let usesFreePorts = options.port == 0
+            let port = try Self.port(usesFreePorts ? 0 : options.port + offset, option: "--port")
+            let httpPort = try Self.port(
+                usesFreePorts || options.httpPort == 0 ? 0 : options.httpPort + offset, option: "--http-port")
+            opsPort = try Self.port(
+                usesFreePorts || options.opsPort == 0 ? 0 : options.opsPort + offset, option: "--ops-port")
+            ports = ["ws": port, "http": httpPort]
+            arguments += ["--host", options.host, "--port", "\(port)", "--http-port", "\(httpPort)"]
+            // All clients of a local cluster have one address, however many people they stand for.
+            for limit in ["connections-per-address", "handshakes-per-second", "http-connections-per-address"] {
+                arguments += ["--\(limit)", "1000000"]
+            }
+            if let shards = options.shards { arguments += ["--shards", "\(shards)"] }
+        } else {
+            opsPort = try PortRange.free()
+        }
+        if kind == .audiencePresence { arguments += ["--redis", "127.0.0.1:\(self.redisPort)"] }
+        if kind == .audiencePresence || kind == .gateway, let lease = options.lease {
+            arguments += ["--lease-seconds", "\(lease.components.seconds)"]
+        }
+        arguments += ["--ops-port", "\(opsPort)"]
+        arguments += options.extraArguments[kind] ?? []
+        return ProcessPlan(
+            name: name, kind: kind.rawValue, service: kind, opsPort: opsPort, ports: ports,
+            log: self.directory.logFile(of: name), probe: .http(port: opsPort), environment: self.environment,
+            command: { [arguments] kafka in [program, "--kafka", kafka] + arguments })
+    }
+
+    /// A free port if 0 is requested, otherwise the requested port if it is free.
+    ///
+    /// - Throws: `badOption` when the requested port is invalid or in use, or `noFreePort`.
+    private static func port(_ requested: Int, option: String) throws(ClusterError) -> Int {
+        if requested == 0 { return try PortRange.free() }
+        guard (1...65_535).contains(requested) else {
+            throw .badOption("\(option) must give ports up to 65535, not \(requested).")
+        }
+        guard PortRange.isFree(requested) else {
+            throw .badOption("port \(requested) is in use. Choose another with \(option), or 0 for any free port.")
+        }
+        return requested
+    }
+
+    private static func redis(
+        port: Int, directory: RunDirectory, environment: [String: String]
+    ) throws(ClusterError) -> ProcessPlan {
+        let command = [
+            try ProgramFinder.onPath("redis-server", package: "redis-server"), "--port", "\(port)",
+            "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.path, "--daemonize", "no",
+        ]
+        return ProcessPlan(
+            name: "redis", kind: "redis", ports: ["redis": port], log: directory.logFile(of: "redis"),
+            probe: .redis(port: port), environment: environment, command: { _ in command })
+    }
+
+    private static func embeddedBroker(
+        plaza: String, options: ClusterOptions, directory: RunDirectory, environment: [String: String]
+    ) -> ProcessPlan {
+        let command = [
+            plaza, "broker", "--address-file", directory.brokerAddressFile, "--partitions", "\(options.partitions)",
+        ]
+        return ProcessPlan(
+            name: "broker-1", kind: "broker", log: directory.logFile(of: "broker-1"),
+            probe: .announcement(file: directory.brokerAddressFile), environment: environment, command: { _ in command }
+        )
+    }
+}

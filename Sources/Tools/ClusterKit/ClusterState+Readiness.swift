@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Concurrency
+internal import Foundation
+
+extension ClusterState {
+    /// A copy with the current readiness of every process; all processes are probed at once.
+    package func checkingReadiness() async -> ClusterState {
+        let answers = await withTaskGroup(of: (Int, Bool, String?).self) { group in
+            for (index, process) in self.processes.enumerated() {
+                group.addTask {
+                    let isReady = await process.checkReadiness()
+                    return (index, isReady, isReady ? nil : await process.problemReport())
+                }
+            }
+            var answers: [Int: (isReady: Bool, problem: String?)] = [:]
+            for await (index, isReady, problem) in group { answers[index] = (isReady, problem) }
+            return answers
+        }
+        var state = self
+        for index in state.processes.indices {
+            state.processes[index].ready = answers[index]?.isReady ?? false
+            state.processes[index].problem = answers[index]?.problem
+        }
+        return state
+    }
+}
+
+extension ClusterState.Process {
+    /// What the process says of why it is not ready; nil when it says nothing.
+    func problemReport() async -> String? {
+        guard self.pid != nil, let opsPort else { return nil }
+        let answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")
+        let text = answer?.body.trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Sends the process the probe of its kind, and returns whether it is ready.
+    package func checkReadiness() async -> Bool {
+        guard self.pid != nil else { return false }
+        let probe: Probe =
+            if let opsPort {
+                .http(port: opsPort)
+            } else if let port = self.ports["redis"] {
+                .redis(port: port)
+            } else if let port = self.ports["kafka"] {
+                .kafka(port: port)
+            } else {
+                .none
+            }
+        // A process without a probe keeps its last known readiness.
+        guard probe != .none else { return self.ready }
+        return await runOnDedicatedThread("cluster-ask") { HealthProbe.isReady(probe) }
+    }
+}
+
+extension HealthProbe {
+    /// `http(host:port:path:timeout:)` on a dedicated thread.
+    package static func httpAnswer(host: String, port: Int, path: String) async -> Answer? {
+        await runOnDedicatedThread("cluster-ask") {
+            self.http(host: host, port: port, path: path, timeout: .seconds(2))
+        }
+    }
+}

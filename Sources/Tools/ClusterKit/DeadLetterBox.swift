@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+package import KafkaClient
+internal import MachineKit
+internal import PlazaModel
+package import PlazaWire
+
+/// Reads the topic `dead.letters` of a cluster and submits its records again.
+///
+/// All methods block their thread.
+package struct DeadLetterBox {
+    /// A record of the topic.
+    package struct Letter {
+        /// `partition:offset` in `dead.letters`.
+        package var id: String
+        package var record: IncomingRecord
+        package var origin: DeadLetterOrigin
+    }
+
+    private let settings: KafkaSettings
+
+    /// - Parameter brokers: the brokers' addresses: `host:port`, separated by commas.
+    package init(brokers: String) {
+        self.settings = KafkaSettings(brokers: brokers, clientID: "plaza-dead-letters") { _, _, _ in }
+    }
+
+    /// All letters that the topic holds now, oldest first within each partition.
+    ///
+    /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `unknownTopic`.
+    package func letters() throws(KafkaError) -> [Letter] {
+        let topic = PlazaTopic.deadLetters.rawValue
+        let consumer = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
+        defer { consumer.close() }
+        let count = try consumer.topicMetadata(topic, timeout: .seconds(10))
+        var starts: [TopicPartition: Int64] = [:]
+        var unread: [TopicPartition: Int64] = [:]
+        for number in 0..<count {
+            let partition = TopicPartition(topic, Int32(number))
+            starts[partition] = LogicalOffset.beginning
+            let end = try consumer.end(of: partition, timeout: .seconds(10))
+            if end > 0 { unread[partition] = end }
+        }
+        try consumer.assign(starts)
+        var letters: [Letter] = []
+        let deadline = MonotonicClock.now + .seconds(30)
+        while !unread.isEmpty, MonotonicClock.now < deadline {
+            var records: [IncomingRecord] = []
+            let outcome = try consumer.poll(max: 1000, timeout: .milliseconds(500), into: &records)
+            for record in records {
+                guard let origin = DeadLetterOrigin({ record.header($0) }) else { continue }
+                letters.append(Letter(id: "\(record.partition):\(record.offset)", record: record, origin: origin))
+            }
+            for partition in outcome.ends.keys { unread[partition] = nil }
+        }
+        return letters.sorted {
+            ($0.record.partition, $0.record.offset) < ($1.record.partition, $1.record.offset)
+        }
+    }
+
+    /// Writes an input back to the inbox that it came from; the letter stays in the topic.
+    ///
+    /// - Throws: `unsupported` for a row, and for an input whose value was too large to be kept; else the broker's error.
+    package func resubmit(_ letter: Letter) throws(KafkaError) {
+        guard letter.origin.topic.hasSuffix(".inbox") else {
+            throw KafkaError(
+                .unsupported, "\(letter.id) is a row of \(letter.origin.topic); only inputs can be submitted.")
+        }
+        guard letter.origin.omittedBytes == nil else {
+            throw KafkaError(.unsupported, "\(letter.id) was too large to be kept.")
+        }
+        let producer = try KafkaProducer(self.settings)
+        defer { producer.close(timeout: .seconds(1)) }
+        _ = try producer.sendAndWait(
+            OutgoingRecord(
+                topic: letter.origin.topic, partition: letter.origin.partition, key: letter.record.key,
+                value: letter.record.value,
+                headers: letter.record.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) }),
+            timeout: .seconds(10))
+    }
+}

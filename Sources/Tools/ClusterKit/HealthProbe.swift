@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import Glibc
+
+/// Short requests that test whether a server is reachable and ready; each uses its own TCP connection.
+package enum HealthProbe {
+    /// The response of an HTTP server.
+    package struct Answer: Sendable, Equatable {
+        /// The status, such as 200.
+        package let status: Int
+        /// The body, cut to 64 KB.
+        package let body: String
+    }
+
+    /// Sends a GET request; nil when the server cannot be reached, exceeds the timeout, or does not respond with HTTP.
+    package static func http(host: String, port: Int, path: String, timeout: Duration = .seconds(1)) -> Answer? {
+        let request = "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\nConnection: close\r\n\r\n"
+        let bytes = self.exchange(host: host, port: port, Array(request.utf8), timeout) { _ in false }
+        guard let bytes, !bytes.isEmpty else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let words = text.prefix { $0 != "\r\n" && $0 != "\n" }.split(separator: " ")
+        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
+        let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+        return Answer(status: status, body: body)
+    }
+
+    /// Whether Redis answers a PING.
+    package static func redis(host: String = "127.0.0.1", port: Int, timeout: Duration = .milliseconds(500)) -> Bool {
+        let pong = Array("+PONG\r\n".utf8)
+        let ping = Array("PING\r\n".utf8)
+        return self.exchange(host: host, port: port, ping, timeout) { $0.count >= pong.count } == pong
+    }
+
+    /// Whether a broker answers an ApiVersions request, which every version of Kafka supports.
+    package static func kafka(host: String, port: Int, timeout: Duration = .seconds(1)) -> Bool {
+        // Length 10, key 18 (ApiVersions), version 0, correlation id 0x4C50, no client id.
+        let request: [UInt8] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0x4C, 0x50, 0xFF, 0xFF]
+        let answer = self.exchange(host: host, port: port, request, timeout) { $0.count >= 10 }
+        guard let answer, answer.count >= 10 else { return false }
+        return Array(answer[4..<10]) == [0, 0, 0x4C, 0x50, 0, 0]
+    }
+
+    /// Whether a broker answers at any of the addresses `host:port`, separated by commas.
+    package static func kafka(bootstrap: String) -> Bool {
+        bootstrap.split(separator: ",").contains { address in
+            guard let (host, port) = Self.split(address: String(address)) else { return false }
+            return self.kafka(host: host, port: port)
+        }
+    }
+
+    /// The parts of `host:port`; nil for any other text and for a port out of range.
+    package static func split(address: String) -> (host: String, port: Int)? {
+        guard let colon = address.lastIndex(of: ":"), let port = Int(address[address.index(after: colon)...]),
+            (1...65_535).contains(port), colon != address.startIndex
+        else { return nil }
+        return (String(address[..<colon]), port)
+    }
+
+    static func isReady(_ probe: Probe) -> Bool {
+        switch probe {
+        case .none: true
+        case .http(let port):
+            self.http(host: "127.0.0.1", port: port, path: "/readyz", timeout: .milliseconds(500))?.status == 200
+        case .redis(let port): self.redis(port: port)
+        case .kafka(let port): self.kafka(host: "127.0.0.1", port: port)
+        case .announcement(let file): FileManager.default.fileExists(atPath: file)
+        }
+    }
+
+    /// Sends `request` and reads until `isComplete` returns true, the peer closes the connection, a read exceeds the
+    /// timeout, or 64 KB were received.
+    ///
+    /// The timeout applies to each system call and not to the sum of them. Returns nil when connecting or sending
+    /// fails.
+    private static func exchange(
+        host: String, port: Int, _ request: [UInt8], _ timeout: Duration, until isComplete: ([UInt8]) -> Bool
+    ) -> [UInt8]? {
+        guard let descriptor = self.connect(host: host, port: port, timeout) else { return nil }
+        defer { close(descriptor) }
+        let sent = unsafe request.withUnsafeBytes { bytes in
+            unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+        guard sent == request.count else { return nil }
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while answer.count < 65_536, !isComplete(answer) {
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe recv(descriptor, bytes.baseAddress, bytes.count, 0)
+            }
+            guard count > 0 else { break }
+            answer += buffer[..<count]
+        }
+        return answer
+    }
+
+    private static func connect(host: String, port: Int, _ timeout: Duration) -> Int32? {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else { return nil }
+        defer { unsafe freeaddrinfo(list) }
+        let (seconds, attoseconds) = timeout.components
+        var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        var entry = unsafe list
+        while let address = unsafe entry?.pointee {
+            let kind = unsafe address.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
+            let descriptor = unsafe socket(address.ai_family, kind, 0)
+            if descriptor >= 0 {
+                unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+                unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+                if unsafe Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return descriptor }
+                close(descriptor)
+            }
+            unsafe entry = address.ai_next
+        }
+        return nil
+    }
+}

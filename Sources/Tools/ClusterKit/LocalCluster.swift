@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ChildProcess
+internal import Concurrency
+internal import Foundation
+internal import Glibc
+
+/// A whole LivePlaza on this machine: Redis, the broker and the services as supervised child processes.
+///
+/// `start()` starts all processes, `stop()` ends them in order. The kernel kills every child when this process ends.
+/// Any task may call any method; blocking work runs on dedicated threads.
+package final class LocalCluster: Sendable {
+    /// The options passed to `init`.
+    package let options: ClusterOptions
+    /// The run directory with logs, state and keys.
+    package let directory: RunDirectory
+
+    let table = ConditionVariable(ProcessTable())
+    private let lock = Locked<FileLock?>(nil)
+    private let parts = Locked<ClusterParts?>(nil)
+
+    /// Makes a cluster without starting it.
+    package init(_ options: ClusterOptions) {
+        self.options = options
+        self.directory = RunDirectory(options.runDirectory)
+    }
+
+    // MARK: Start and stop
+
+    /// Starts Redis and the broker, and, when both are ready, the services.
+    ///
+    /// Returns when the services have been started. Use `waitUntilReady` to wait for their readiness.
+    ///
+    /// - Throws: the reason why a process could not be started; all started processes have then been ended.
+    package func start() async throws(ClusterError) {
+        let result = await runOnDedicatedThread("cluster-start") { () -> Result<Void, ClusterError> in
+            do throws(ClusterError) {
+                return .success(try self.startInfrastructureThenServices())
+            } catch {
+                return .failure(error)
+            }
+        }
+        if case .failure(let error) = result {
+            // If this cluster did not get the lock, another one holds it and there is nothing to stop.
+            if self.lock.withLock({ $0 != nil }) { await self.stop() }
+            throw error
+        }
+    }
+
+    /// Waits until every process whose desired state is `running` is ready.
+    ///
+    /// - Parameters:
+    ///   - limit: how long to wait.
+    ///   - resetReadiness: whether processes that were ready are probed again, for example after a signal or a fault
+    ///     of another process.
+    /// - Throws: `ended` when a process keeps ending or ended without a restart; `notReady` when `limit` is over.
+    package func waitUntilReady(
+        within limit: Duration = .seconds(60), resetReadiness: Bool = true
+    ) async throws(ClusterError) {
+        try await runOnDedicatedThread("cluster-wait") { () -> Result<Void, ClusterError> in
+            if resetReadiness { self.table.update { Self.resetReadiness(in: &$0) } }
+            return self.awaitReady(within: limit)
+        }.get()
+    }
+
+    /// Ends the services and the demo, then the broker and Redis.
+    ///
+    /// Processes that have not ended 5 s after SIGTERM are killed.
+    package func stop() async {
+        await runOnDedicatedThread("cluster-stop") {
+            self.table.update { $0.isStopping = true }
+            self.end { $0.plan.service != nil || $0.plan.kind == "demo" }
+            self.end { _ in true }
+            self.table.update { $0.hasEnded = true }
+            // Without the lock, the directory may belong to another cluster, and this cluster has written nothing into
+            // it.
+            guard self.lock.withLock({ $0 != nil }) else { return }
+            try? FileManager.default.removeItem(atPath: self.directory.stateFile)
+        }
+        self.lock.withLock { $0 = nil }
+    }
+
+    /// Kills all processes at once, for the second Ctrl-C; a `stop()` that waits for them then returns.
+    package func killAll() {
+        self.table.update { table in
+            table.isStopping = true
+            for member in table.members {
+                table[member.plan.name]?.desiredState = .removed
+                member.send(SIGKILL)
+            }
+        }
+    }
+
+    // MARK: State
+
+    /// The current state, in the form of `state.json`.
+    package var state: ClusterState { self.state(of: self.table.current) }
+
+    /// All processes, in the order in which they were started.
+    package var processes: [ClusterState.Process] { self.state.processes }
+
+    /// The addresses of the gateways.
+    package var gateways: [ClusterState.Gateway] { self.state.gateways }
+
+    /// The process with this name, such as `barrage-fanout-1`.
+    package func process(named name: String) throws(ClusterError) -> ClusterState.Process {
+        guard let process = self.processes.first(where: { $0.name == name }) else { throw .unknownProcess(name) }
+        return process
+    }
+
+    /// Waits for a change of the processes.
+    ///
+    /// - Parameter version: the version of the last change seen; 0 at first.
+    /// - Returns: the current state and its version; nil when the cluster has stopped.
+    package func change(after version: Int) async -> (version: Int, state: ClusterState)? {
+        let table: ProcessTable? = await runOnDedicatedThread("cluster-change") {
+            // The outer optional is nil while the wait continues, the inner one when the cluster has stopped.
+            let changed: ProcessTable?? = self.table.wait { table in
+                if table.version > version { return .some(table) }
+                return table.hasEnded ? .some(nil) : nil
+            }
+            return changed ?? nil
+        }
+        return table.map { ($0.version, self.state(of: $0)) }
+    }
+
+    // MARK: Signals and restarts
+
+    /// Sends a signal, such as SIGSTOP or SIGCONT, to the process `name`.
+    ///
+    /// - Throws: `unknownProcess`, or `notAlive` when it is down.
+    package func signal(_ name: String, _ number: Int32) throws(ClusterError) {
+        let sent = self.table.update { table -> Result<Void, ClusterError> in
+            guard let member = table[name] else { return .failure(.unknownProcess(name)) }
+            guard member.pid != nil else { return .failure(.notAlive(name)) }
+            member.send(number)
+            return .success(())
+        }
+        try sent.get()
+    }
+
+    /// Kills a process and waits until it has ended.
+    ///
+    /// The cluster restarts it if `ClusterOptions.restartsExitedProcesses` is set.
+    ///
+    /// - Throws: `unknownProcess`, or `notAlive` when it is down.
+    package func kill(_ name: String, _ number: Int32 = SIGKILL) async throws(ClusterError) {
+        let killed = self.table.update { table -> Result<Int32, ClusterError> in
+            guard let member = table[name] else { return .failure(.unknownProcess(name)) }
+            guard let pid = member.pid else { return .failure(.notAlive(name)) }
+            table[name]?.isStopRequested = true
+            member.send(number)
+            return .success(pid)
+        }
+        let pid = try killed.get()
+        await runOnDedicatedThread("cluster-kill") {
+            _ = self.table.wait { $0[name]?.pid == pid ? nil : true }
+        }
+    }
+
+    /// Ends a process in order if it runs, and starts it again at once.
+    ///
+    /// Returns when the new process has a pid.
+    package func restart(_ name: String) async throws(ClusterError) {
+        try await runOnDedicatedThread("cluster-restart") { () -> Result<Void, ClusterError> in
+            guard let old = self.table.current[name] else { return .failure(.unknownProcess(name)) }
+            self.table.update { table in
+                table[name]?.desiredState = .running
+                table[name]?.skipsBackOff = true
+                table[name]?.isStopRequested = true
+                table[name]?.terminate()
+            }
+            let hasRestarted = { @Sendable (table: inout ProcessTable) -> Bool? in
+                guard let member = table[name] else { return true }
+                return member.starts > old.starts && member.pid != nil ? true : nil
+            }
+            if self.table.wait(timeout: Self.grace, for: hasRestarted) == nil {
+                self.table.update { if $0[name]?.pid == old.pid { $0[name]?.send(SIGKILL) } }
+                _ = self.table.wait(timeout: Self.grace, for: hasRestarted)
+            }
+            return .success(())
+        }.get()
+    }
+
+    /// Starts one more instance of a service and returns its name.
+    @discardableResult
+    package func add(_ kind: ServiceKind) throws(ClusterError) -> String {
+        guard let parts = self.parts.withLock({ $0 }) else { throw .notRunning(runDirectory: self.directory.path) }
+        let number = self.table.update { table in
+            table.instances[kind, default: 0] += 1
+            return table.instances[kind, default: 1]
+        }
+        let plan = try parts.servicePlan(kind, number: number, options: self.options)
+        self.supervise(plan, desiredState: .running)
+        return plan.name
+    }
+
+    /// Ends a process in order and removes it from the cluster; returns when it has ended.
+    package func remove(_ name: String) async throws(ClusterError) {
+        guard self.table.current[name] != nil else { throw .unknownProcess(name) }
+        await runOnDedicatedThread("cluster-remove") {
+            self.end { $0.plan.name == name }
+            self.table.update { $0[name] = nil }
+        }
+    }
+
+    // MARK: Private
+
+    /// The time after SIGTERM at which a process that has not ended is killed.
+    private static let grace = Duration.seconds(5)
+
+    private func startInfrastructureThenServices() throws(ClusterError) {
+        if let validationError = self.options.validationError { throw .badOption(validationError) }
+        try self.directory.create()
+        let lock = try self.directory.lock()
+        self.lock.withLock { $0 = lock }
+        // Reject invalid apps before any service is started, so that they are reported only once.
+        let apps = try AppsFile.Source(
+            environment: ClusterParts.environment(self.options), defaultFile: self.directory.appsFile)
+        switch apps {
+        case .file(let path): try AppsFile.prepare(at: path, feedBudget: self.options.feedBudget)
+        case .json: try AppsFile.keyring(in: apps)
+        }
+        let parts = try ClusterParts(options: self.options, directory: self.directory, apps: apps)
+        self.parts.withLock { $0 = parts }
+        let stateFile = self.directory.stateFile
+        ReadinessMonitor(table: self.table) { [weak self] table in
+            // A failure to write the state file is ignored here: readers of the file detect it, and the processes keep
+            // running.
+            guard let self, let data = try? self.state(of: table).encoded() else { return }
+            try? RunDirectory.write(data, to: stateFile, mode: 0o600)
+        }.start()
+
+        self.supervise(parts.redis, desiredState: .running)
+        if let home = parts.kafkaHome { try home.prepare() }
+        for plan in parts.brokers { self.supervise(plan, desiredState: .running) }
+        if case .external(let address) = self.options.broker {
+            guard HealthProbe.kafka(bootstrap: address) else { throw .noKafka(address) }
+        }
+        if let addresses = parts.knownKafkaAddresses { self.table.update { $0.kafka = addresses } }
+        try self.awaitReady(within: .seconds(60)).get()
+
+        for kind in ServiceKind.allCases {
+            for _ in 0..<self.options.instances(of: kind) { try self.add(kind) }
+        }
+        if let demo = parts.demo { self.supervise(demo, desiredState: .waiting) }
+        self.table.update { table in
+            table.isWhole = true
+            table.version += 1
+        }
+    }
+
+    private static func resetReadiness(in table: inout ProcessTable) {
+        for member in table.members {
+            if case .http = member.plan.probe { table[member.plan.name]?.isReady = false }
+        }
+    }
+
+    private func supervise(_ plan: ProcessPlan, desiredState: DesiredState) {
+        let isAdded = self.table.update { table -> Bool in
+            guard !table.isStopping else { return false }
+            var member = ClusterMember(plan: plan)
+            member.desiredState = desiredState
+            table.members.append(member)
+            table.version += 1
+            return true
+        }
+        guard isAdded else { return }
+        Supervisor(name: plan.name, table: self.table, restartsExitedProcesses: self.options.restartsExitedProcesses)
+            .start()
+    }
+
+    /// Waits for readiness; fails when a process has ended five times without having been ready.
+    private func awaitReady(within limit: Duration) -> Result<Void, ClusterError> {
+        let outcome = self.table.wait(timeout: limit) { table -> Result<Void, ClusterError>? in
+            if table.isStopping { return .failure(.notRunning(runDirectory: self.directory.path)) }
+            // A process that was ready before and is now stopped on request does not count as a failed start.
+            let expected = table.members.filter {
+                $0.desiredState == .running
+                    || ($0.desiredState == .stopped && !$0.isStopRequested && $0.endsWithoutReady > 0)
+            }
+            let lost = expected.first { $0.pid == nil && ($0.desiredState == .stopped || $0.endsWithoutReady >= 5) }
+            if let lost, let end = lost.lastEnd {
+                return .failure(
+                    .ended(process: lost.plan.name, how: end.description, log: lost.plan.log, lastLines: ""))
+            }
+            return expected.allSatisfy { $0.pid != nil && $0.isReady } ? .success(()) : nil
+        }
+        switch outcome {
+        case .success: return .success(())
+        case .failure(.ended(let name, let how, let log, _)):
+            let lines = RunDirectory.lastLines(of: log)
+            return .failure(.ended(process: name, how: how, log: log, lastLines: lines))
+        case .failure(let error): return .failure(error)
+        case nil:
+            let late = self.table.current.members.filter {
+                $0.desiredState == .running && !($0.pid != nil && $0.isReady)
+            }
+            let logs = late.map { "  \($0.plan.log):\n" + RunDirectory.lastLines(of: $0.plan.log, count: 4) }
+            return .failure(.notReady(late.map(\.plan.name), lastLines: logs.joined(separator: "\n")))
+        }
+    }
+
+    /// Ends the members that match, all at once: SIGTERM, then SIGKILL after `grace`.
+    ///
+    /// Returns when all of them are reaped.
+    private func end(_ matches: @escaping @Sendable (ClusterMember) -> Bool) {
+        self.table.update { table in
+            for member in table.members where matches(member) {
+                table[member.plan.name]?.desiredState = .removed
+                table[member.plan.name]?.isStopRequested = true
+                member.terminate()
+            }
+        }
+        let allEnded = { @Sendable (table: inout ProcessTable) -> Bool? in
+            table.members.allSatisfy { !matches($0) || $0.hasEnded } ? true : nil
+        }
+        if self.table.wait(timeout: Self.grace, for: allEnded) != nil { return }
+        self.table.update { table in
+            for member in table.members where matches(member) { member.send(SIGKILL) }
+        }
+        _ = self.table.wait(timeout: Self.grace, for: allEnded)
+    }
+}

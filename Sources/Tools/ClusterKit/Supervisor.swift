@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ChildProcess
+internal import Concurrency
+internal import Foundation
+
+/// The thread that starts one process, waits for its end, and starts it again.
+///
+/// Each process has a thread of its own that outlives it, because the kernel kills a child when the thread that
+/// started the child ends.
+struct Supervisor: Sendable {
+    let name: String
+    let table: ConditionVariable<ProcessTable>
+    let restartsExitedProcesses: Bool
+
+    /// Starts the thread, which starts the process when its desired state is `running`.
+    func start() {
+        _ = DedicatedThread(self.name, stackBytes: 256 * 1024) { self.run() }
+    }
+
+    private func run() {
+        var backOff = BackOff()
+        while let (plan, kafka) = self.waitUntilRunnable() {
+            let startedAt = ContinuousClock.now
+            self.runProcess(plan, kafka: kafka)
+            let pause = backOff.pause(afterRunOf: ContinuousClock.now - startedAt)
+            _ = self.table.wait(timeout: pause) { table in
+                guard let member = table[self.name] else { return true }
+                return member.desiredState != .running || member.skipsBackOff ? true : nil
+            }
+        }
+        self.table.update { $0[self.name]?.hasEnded = true }
+    }
+
+    /// Waits until the desired state of the process is `running`.
+    ///
+    /// - Returns: the plan and Kafka's bootstrap addresses; nil when the process was removed.
+    private func waitUntilRunnable() -> (plan: ProcessPlan, kafka: String)? {
+        // The outer optional is nil while the wait continues, the inner one when the process was removed.
+        let runnable: (ProcessPlan, String)?? = self.table.wait { table in
+            guard let member = table[self.name] else { return .some(nil) }
+            switch member.desiredState {
+            case .running: return .some((member.plan, table.kafka))
+            case .removed: return .some(nil)
+            case .waiting, .stopped: return nil
+            }
+        }
+        return runnable ?? nil
+    }
+
+    /// Runs the process once, from its start until it is reaped.
+    private func runProcess(_ plan: ProcessPlan, kafka: String) {
+        // The address of an earlier run would make the process count as ready.
+        if case .announcement(let file) = plan.probe { try? FileManager.default.removeItem(atPath: file) }
+        let pid: Int32
+        do {
+            pid = try ChildProcess.start(
+                plan.command(kafka), environment: plan.environment, endsWithThread: true, output: .log(plan.log))
+        } catch {
+            self.table.update { self.recordEnd(.notStarted("\(error)"), in: &$0) }
+            return
+        }
+        self.table.update { table in
+            table[self.name]?.pid = pid
+            table[self.name]?.starts += 1
+            table[self.name]?.skipsBackOff = false
+            table[self.name]?.isStopRequested = false
+            // A stop may have been requested before the process had a pid to which SIGTERM could be sent.
+            if let member = table[self.name], member.desiredState != .running { member.terminate() }
+        }
+        ChildProcess.awaitEnd(of: pid)
+        self.table.update { self.recordEnd(ChildProcess.reap(pid), in: &$0) }
+    }
+
+    private func recordEnd(_ end: ProcessEnd, in table: inout ProcessTable) {
+        guard var member = table[self.name] else { return }
+        member.endsWithoutReady = member.isReady ? 0 : member.endsWithoutReady + 1
+        member.pid = nil
+        member.isReady = false
+        member.lastEnd = end
+        if !self.restartsExitedProcesses, member.desiredState == .running, !member.skipsBackOff {
+            member.desiredState = .stopped
+        }
+        table[self.name] = member
+    }
+}
+
+/// The pauses before a process that exits repeatedly is restarted: 0.1 s, doubled each time up to 5 s.
+///
+/// After a run of at least 10 s, the pauses begin at 0.1 s again.
+package struct BackOff: Sendable {
+    private var next = Self.shortest
+    private static let shortest = Duration.milliseconds(100)
+    private static let longest = Duration.seconds(5)
+
+    /// Makes a back-off whose next pause is the first one.
+    package init() {}
+
+    /// The pause before the next start, after a run of `duration`.
+    package mutating func pause(afterRunOf duration: Duration) -> Duration {
+        if duration >= .seconds(10) { self.next = Self.shortest }
+        defer { self.next = min(self.next * 2, Self.longest) }
+        return self.next
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Observability
+
+/// The latencies of a run, in microseconds from the moment when a message was due.
+struct LoadLatencies {
+    /// The latencies until the receipt by each viewer, without the current second.
+    private(set) var deliveries = Histogram()
+    /// The latencies until the sender's reply.
+    private(set) var acknowledgements = Histogram()
+    /// The p99 of the deliveries of each ended second, in milliseconds.
+    private(set) var p99BySecond: [Double] = []
+    private var currentSecond = Histogram()
+
+    mutating func recordDelivery(_ microseconds: Int64) { self.currentSecond.record(Int(microseconds)) }
+
+    mutating func recordAcknowledgement(_ microseconds: Int64) { self.acknowledgements.record(Int(microseconds)) }
+
+    /// Adds the latencies of the current second to `deliveries` and begins the next second.
+    mutating func endSecond() {
+        guard self.currentSecond.count > 0 else { return }
+        self.p99BySecond.append(LoadReport.Latency(self.currentSecond).p99)
+        self.deliveries.merge(self.currentSecond)
+        self.currentSecond = Histogram()
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+internal import PlazaModel
+
+/// One live of a run: what was sent, what was acknowledged, and what its viewers received.
+final class LoadLive {
+    let id: LiveID
+    let owner: PlazaConnection
+    var viewers: [LoadViewer] = []
+    /// The owner logs in again after each lost connection, but it creates its live only once.
+    var hasSentRequest = false
+    /// When message number 0 is due, in microseconds of the monotonic clock.
+    var startMicroseconds: Int64 = 0
+    /// The sequence number of the next message to send.
+    var nextSequence = 0
+    /// The highest feed number of an acknowledged message.
+    var highestAcknowledged: Int64 = 0
+    var admitted = 0
+    var dropped = 0
+    /// The number of refused messages by the name of the reply code.
+    var refused: [String: Int] = [:]
+    /// Calls without a reply yet: the message of each, and when it was due in microseconds of the monotonic clock.
+    var openCalls: [CallKey: (sequence: Int, due: Int64)] = [:]
+    /// The feed number of each message according to its reply, by sequence number.
+    private var acknowledgedNumbers: [Int: Int64] = [:]
+    /// The feed number under which one viewer, the checker, received each message, by sequence number.
+    private var checkerNumbers: [Int: Int64] = [:]
+    /// How often the checker received a message again as another item of the feed.
+    ///
+    /// The servers applied such a message twice. The trackers of the connections cannot detect it, because they compare
+    /// only item numbers.
+    private(set) var appliedTwice = 0
+    /// When a viewer last received an item during the stage `sending`, in microseconds of the monotonic clock.
+    private var lastDelivery: Int64?
+    /// The longest time during the stage `sending` in which no viewer received anything.
+    private(set) var longestPauseMicroseconds: Int64 = 0
+
+    /// Identifies a call within its live: the index of the viewer and the id of the call on its connection.
+    struct CallKey: Hashable {
+        var viewer: Int
+        var id: Int64
+    }
+
+    init(_ id: LiveID, _ owner: PlazaConnection) {
+        self.id = id
+        self.owner = owner
+    }
+
+    /// Records that message `sequence` was admitted at `position`.
+    func recordAcknowledgement(_ sequence: Int, at position: FeedPosition) {
+        self.admitted += 1
+        self.highestAcknowledged = max(self.highestAcknowledged, position.number)
+        self.acknowledgedNumbers[sequence] = position.number
+    }
+
+    /// Records that the checker received message `sequence` as item `number`.
+    func recordCheckerReceipt(_ sequence: Int, at number: Int64) {
+        if self.checkerNumbers.updateValue(number, forKey: sequence) != nil { self.appliedTwice += 1 }
+    }
+
+    /// Records that a viewer received an item.
+    ///
+    /// - Parameters:
+    ///   - now: the time in microseconds of the monotonic clock.
+    ///   - isSending: whether messages are being sent; pauses count only while they are.
+    func recordDelivery(at now: Int64, isSending: Bool) {
+        if isSending, let last = self.lastDelivery {
+            self.longestPauseMicroseconds = max(self.longestPauseMicroseconds, now - last)
+        }
+        self.lastDelivery = isSending ? now : nil
+    }
+
+    /// The number of messages that the checker received under another feed number than their reply named.
+    var numberMismatches: Int {
+        self.acknowledgedNumbers.reduce(0) { count, message in
+            guard let received = self.checkerNumbers[message.key] else { return count }
+            return received == message.value ? count : count + 1
+        }
+    }
+
+    /// Whether all viewers have received all acknowledged messages.
+    var isComplete: Bool {
+        self.openCalls.isEmpty
+            && self.viewers.allSatisfy { ($0.connection.tracker.position?.number ?? 0) >= self.highestAcknowledged }
+    }
+}

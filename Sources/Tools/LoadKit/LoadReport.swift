@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Observability
+
+/// The results of a load run.
+///
+/// The latency of a message is the time from when it was due until a viewer received it; each viewer counts.
+package struct LoadReport: Encodable, Sendable {
+    /// Percentiles of latencies in milliseconds.
+    package struct Latency: Encodable, Sendable {
+        package var p50: Double
+        package var p90: Double
+        package var p99: Double
+        package var p999: Double
+        package var max: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case p50, p90, p99, max
+            case p999 = "p99.9"
+        }
+
+        /// The percentiles of a histogram of microseconds.
+        package init(_ histogram: Histogram) {
+            func milliseconds(_ percent: Double) -> Double { Double(histogram.percentile(percent)) / 1000 }
+            self.p50 = milliseconds(50)
+            self.p90 = milliseconds(90)
+            self.p99 = milliseconds(99)
+            self.p999 = milliseconds(99.9)
+            self.max = Double(histogram.maximum) / 1000
+        }
+    }
+
+    package var lives: Int
+    /// The number of viewers of each live.
+    package var viewers: Int
+    /// The number of messages a second in each live.
+    package var rate: Double
+    /// The size of a message's text in bytes.
+    package var size: Int
+    /// The time during which messages were sent.
+    package var seconds: Double
+    /// The percentiles of the latency, in milliseconds.
+    package var p50: Double
+    package var p90: Double
+    package var p99: Double
+    package var p999: Double
+    package var max: Double
+    /// The p99 of the latency in each second, in milliseconds.
+    ///
+    /// It distinguishes a slow minute from a slow moment.
+    package var p99BySecond: [Double]
+    /// The time from when a message was due until its sender received the reply.
+    package var acknowledgement: Latency
+    /// The number of feed items that the viewers should have received, including tips and control messages.
+    ///
+    /// This number and the next four are sums over all viewers.
+    package var expected: Int
+    package var delivered: Int
+    package var missing: Int
+    package var repeated: Int
+    package var reordered: Int
+    /// The number of messages sent: published = admitted + refused + dropped + unanswered.
+    package var published: Int
+    package var admitted: Int
+    /// The number of refused messages by the name of the reply code.
+    package var refused: [String: Int]
+    /// The number of messages for which the feed budget had no room.
+    package var dropped: Int
+    package var unanswered: Int
+    /// The number of messages that were received under another feed number than their reply named.
+    package var numberMismatches: Int
+    package var reconnects: Int
+    /// The number of tips that a viewer left, although no viewer left.
+    package var unexpectedLeaveTips: Int
+    /// The longest time in which no viewer of a live received anything while messages were due.
+    package var longestPauseMilliseconds: Double
+    /// What went wrong besides lost messages, one sentence each: a login, a join, or a lost live.
+    package var failures: [String]
+    /// The sums of the servers' own counters over the run, as far as no count is missing.
+    package var ledger: [String: Double]?
+    /// The sums that are only lower bounds, because some counts may be missing.
+    package var ledgerAtLeast: [String: Double]?
+    /// Why sums are incomplete, one sentence each.
+    package var ledgerNotes: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case viewers, rate, size, seconds, p50, p90, p99, max, p99BySecond, acknowledgement, expected, delivered
+        case missing, repeated, reordered, published, admitted, refused, dropped, unanswered, reconnects
+        case failures, ledger, ledgerAtLeast, ledgerNotes
+        case lives = "rooms"
+        case p999 = "p99.9"
+        case numberMismatches = "misplaced"
+        case unexpectedLeaveTips = "leaveTips"
+        case longestPauseMilliseconds = "longestPause"
+    }
+
+    /// The failure to report when messages were sent and none was admitted; nil otherwise.
+    package var nothingAdmittedFailure: String? {
+        guard self.published > 0, self.admitted == 0 else { return nil }
+        let refused = self.refused.sorted { $0.key < $1.key }.map { "\($0.value) refused (\($0.key))" }
+        let outcomes = refused + ["\(self.dropped) dropped", "\(self.unanswered) unanswered"]
+        return "None of the \(self.published) messages sent was admitted: \(outcomes.joined(separator: ", "))."
+    }
+
+    /// Whether messages were admitted, none of them was lost, repeated or reordered, and everything could be set up.
+    package var isClean: Bool {
+        self.missing == 0 && self.repeated == 0 && self.reordered == 0 && self.numberMismatches == 0
+            && self.failures.isEmpty && self.nothingAdmittedFailure == nil
+            && self.published == self.admitted + self.dropped + self.unanswered + self.refused.values.reduce(0, +)
+    }
+}

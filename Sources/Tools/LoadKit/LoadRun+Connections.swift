@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import LivePlazaKit
+internal import PlazaModel
+
+// What the connections of owners and viewers receive.
+extension LoadRun: PlazaConnectionDelegate {
+    func connection(_ connection: PlazaConnection, event: ClientCore.Event) {
+        switch event {
+        case .loggedIn:
+            self.hasLoggedIn = true
+            if let live = self.liveOfOwner[ObjectIdentifier(connection)] {
+                guard !live.hasSentRequest else { return }
+                live.hasSentRequest = true
+                let params = Array("{\"live\":\"\(live.id.text)\",\"liveName\":\"load\"}".utf8)
+                connection.call("live.create", params: params, live: live.id)
+            } else if let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !viewer.hasSentRequest {
+                viewer.hasSentRequest = true
+                let live = viewer.live.id
+                connection.call("live.join", params: Array("{\"live\":\"\(live.text)\"}".utf8), live: live)
+            }
+        case .resumed(let live, replayed: false):
+            self.failures.append("a viewer of \(live) could not resume where it was")
+        case .lost(let live, let error): self.failures.append("lost \(live): \(error.code.name) \(error.message)")
+        case .ended(let code):
+            if self.stage != .ending { self.failures.append("a client was disconnected for good with code \(code)") }
+        default: break
+        }
+    }
+
+    func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome) {
+        let now = MonotonicClock.microseconds
+        if let viewer = self.viewerOfConnection[ObjectIdentifier(connection)] {
+            self.handleViewerReply(viewer, id, outcome, now)
+        } else if let live = self.liveOfOwner[ObjectIdentifier(connection)] {
+            self.handleOwnerReply(live, outcome)
+        }
+    }
+
+    private func handleOwnerReply(_ live: LoadLive, _ outcome: Outcome) {
+        if self.stage == .ending {
+            if case .success(.joined) = outcome { return self.call("live.end", live) }
+            // A live whose end failed counts as ended too, because nothing more can be done about it.
+            return self.endedLives += 1
+        }
+        switch outcome {
+        case .success(.live): self.openedLives += 1
+        case .failure(let error): self.failures.append("\(live.id): \(error.code.name) \(error.message)")
+        default: break
+        }
+    }
+
+    private func handleViewerReply(_ viewer: LoadViewer, _ id: Int64, _ outcome: Outcome, _ now: Int64) {
+        guard let message = viewer.live.openCalls.removeValue(forKey: .init(viewer: viewer.index, id: id)) else {
+            // A call that sent no message is the viewer's join.
+            guard !viewer.hasEntered else { return }
+            self.enteringViewers -= 1
+            if case .success(.joined) = outcome {
+                viewer.hasEntered = true
+                self.enteredViewers += 1
+            } else {
+                self.failures.append("viewer \(viewer.index) could not join: \(outcome)")
+            }
+            return
+        }
+        switch outcome {
+        case .success(.sent(let position)):
+            viewer.live.recordAcknowledgement(message.sequence, at: position)
+            self.latencies.recordAcknowledgement(now - message.due)
+        case .failure(let error) where error.code == .droppedByBudget: viewer.live.dropped += 1
+        case .failure(let error): viewer.live.refused[error.code.name, default: 0] += 1
+        case .success: viewer.live.refused["unexpected", default: 0] += 1
+        }
+    }
+
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>) {
+        // Messages that were sent before the viewer joined are not counted.
+        guard let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !scan.isHistory else { return }
+        let now = MonotonicClock.microseconds
+        let isSending = self.stage == .sending
+        self.deliveredItems += scan.count - skip
+        viewer.live.recordDelivery(at: now, isSending: isSending)
+        let isChecker = viewer.index == 0
+        var sequences: [Int] = []
+        LoadMessage.find(in: text) { sequence, due in
+            self.latencies.recordDelivery(now - due)
+            if isChecker { sequences.append(sequence) }
+        }
+        if isChecker, LoadMessage.containsLeaveTip(text) { self.unexpectedLeaveTips += 1 }
+        // The feed numbers of the messages are known only when every item of the frame is one of our messages. In
+        // frames that also contain tips, only the item numbers are checked.
+        if isChecker, skip == 0, sequences.count == scan.count {
+            for (offset, sequence) in sequences.enumerated() {
+                viewer.live.recordCheckerReceipt(sequence, at: scan.first + Int64(offset))
+            }
+        }
+    }
+}

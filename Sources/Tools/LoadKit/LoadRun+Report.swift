@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+
+extension LoadRun {
+    /// The results of the run so far.
+    func report() -> LoadReport {
+        var expected = 0
+        var delivered = 0
+        var missing = 0
+        var repeated = 0
+        var reordered = 0
+        var reconnects = 0
+        for viewer in self.viewerOfConnection.values where viewer.hasEntered {
+            let tracker = viewer.connection.tracker
+            let received = tracker.received - viewer.receivedBeforeRun
+            delivered += received
+            expected += received + viewer.missing
+            missing += viewer.missing
+            repeated += tracker.repeated
+            reordered += tracker.reordered
+            reconnects += viewer.connection.reconnects
+        }
+        var refused: [String: Int] = [:]
+        for live in self.lives { refused.merge(live.refused) { $0 + $1 } }
+        let latency = LoadReport.Latency(self.latencies.deliveries)
+        // The trackers count items that were received again under the same number, `appliedTwice` counts messages that
+        // were received again under another number. Both are repeats.
+        let appliedTwice = self.lives.reduce(0) { $0 + $1.appliedTwice }
+        var report = LoadReport(
+            lives: self.plan.lives, viewers: self.plan.viewers, rate: self.plan.rate, size: self.plan.size,
+            seconds: self.plan.seconds, p50: latency.p50, p90: latency.p90, p99: latency.p99, p999: latency.p999,
+            max: latency.max, p99BySecond: self.latencies.p99BySecond,
+            acknowledgement: .init(self.latencies.acknowledgements), expected: expected, delivered: delivered,
+            missing: missing, repeated: repeated + appliedTwice, reordered: reordered, published: self.sentMessages,
+            admitted: self.lives.reduce(0) { $0 + $1.admitted }, refused: refused,
+            dropped: self.lives.reduce(0) { $0 + $1.dropped },
+            unanswered: self.lives.reduce(0) { $0 + $1.openCalls.count },
+            numberMismatches: self.lives.reduce(0) { $0 + $1.numberMismatches }, reconnects: reconnects,
+            unexpectedLeaveTips: self.unexpectedLeaveTips,
+            longestPauseMilliseconds: Double(self.lives.map(\.longestPauseMicroseconds).max() ?? 0) / 1000,
+            failures: self.failures)
+        if let failure = report.nothingAdmittedFailure { report.failures.append(failure) }
+        return report
+    }
+}

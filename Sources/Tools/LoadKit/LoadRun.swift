@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import EventLoop
+internal import LivePlazaKit
+internal import PlazaModel
+
+/// One load run on its event loop.
+///
+/// It opens the lives, lets the viewers join, and sends each message at its due time. The load is an open loop: slow
+/// replies delay no message. At the end, the run compares what the viewers received with what was acknowledged.
+final class LoadRun {
+    let plan: LoadPlan
+    private let loop: EventLoop
+    private let group: PlazaConnectionGroup
+    private let onProgress: (LoadProgress) -> Void
+    private let onFinish: (LoadReport) -> Void
+
+    var lives: [LoadLive] = []
+    var viewerOfConnection: [ObjectIdentifier: LoadViewer] = [:]
+    var liveOfOwner: [ObjectIdentifier: LoadLive] = [:]
+    /// The viewers that have not begun to log in, the next one last.
+    private var waitingViewers: [LoadViewer] = []
+    /// The number of viewers that are logging in or joining.
+    var enteringViewers = 0
+    /// The number of viewers that have joined.
+    var enteredViewers = 0
+    /// Whether any client has logged in.
+    var hasLoggedIn = false
+    var openedLives = 0
+    var endedLives = 0
+    var sentMessages = 0
+    var failures: [String] = []
+    var latencies = LoadLatencies()
+    /// The number of feed items received, summed over all viewers.
+    var deliveredItems = 0
+    var unexpectedLeaveTips = 0
+    var stage = LoadProgress.Stage.opening
+    /// When the stage began, in microseconds of the monotonic clock.
+    private var stageBegan: Int64
+    /// When progress was last reported, in microseconds of the monotonic clock.
+    private var lastProgressReport: Int64 = 0
+    private var timer: LoopTimer?
+    private var seed: UInt64 = 1
+
+    init(
+        _ plan: LoadPlan, loop: EventLoop, onProgress: @escaping (LoadProgress) -> Void,
+        onFinish: @escaping (LoadReport) -> Void
+    ) throws(LoopError) {
+        self.plan = plan
+        self.loop = loop
+        self.group = try PlazaConnectionGroup(loop: loop)
+        self.onProgress = onProgress
+        self.onFinish = onFinish
+        self.stageBegan = MonotonicClock.microseconds
+    }
+
+    /// Starts the owners' connections and the timer that advances the run.
+    func start() throws(LoopError) {
+        for index in 0..<self.plan.lives {
+            let owner = self.makeConnection("o\(index)", address: index)
+            let live = LoadLive(LiveID("\(self.plan.name)-\(index)"), owner)
+            self.lives.append(live)
+            self.liveOfOwner[ObjectIdentifier(owner)] = live
+            for viewer in 0..<self.plan.viewers {
+                let connection = self.makeConnection("v\(index)-\(viewer)", address: index + viewer)
+                let member = LoadViewer(connection, live, index: viewer)
+                live.viewers.append(member)
+                self.viewerOfConnection[ObjectIdentifier(connection)] = member
+            }
+            self.waitingViewers += live.viewers
+            owner.start()
+        }
+        self.waitingViewers.reverse()
+        // The timer keeps the run alive until `finish` closes it.
+        let timer = try LoopTimer(loop: self.loop) { [self] _ in self.advance() }
+        timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
+        self.timer = timer
+    }
+
+    private func makeConnection(_ suffix: String, address: Int) -> PlazaConnection {
+        let user = "\(self.plan.name)-\(suffix)"
+        self.seed += 1
+        let connection = PlazaConnection(
+            group: self.group, addresses: self.plan.addresses, first: address,
+            options: ClientCore.Options(token: self.plan.token(user), session: SessionID(user)), seed: self.seed)
+        connection.delegate = self
+        return connection
+    }
+
+    // MARK: Stages
+
+    private func beginStage(_ stage: LoadProgress.Stage) {
+        self.stage = stage
+        self.stageBegan = MonotonicClock.microseconds
+        self.reportProgress(self.stageBegan)
+    }
+
+    private func advance() {
+        let now = MonotonicClock.microseconds
+        if now - self.lastProgressReport >= 1_000_000 { self.reportProgress(now) }
+        let elapsed = Duration.microseconds(now - self.stageBegan)
+        switch self.stage {
+        case .opening:
+            if self.openedLives == self.lives.count {
+                self.beginStage(.entering)
+            } else if !self.hasLoggedIn, elapsed > self.plan.loginTimeout {
+                self.failures.insert(self.plan.noLoginFailure, at: 0)
+                self.finish()
+            } else if elapsed > .seconds(60) {
+                self.abandon("opening")
+            }
+        case .entering:
+            while self.enteringViewers < self.plan.maxEntering, let viewer = self.waitingViewers.popLast() {
+                self.enteringViewers += 1
+                viewer.connection.start()
+            }
+            if self.enteredViewers == self.viewerOfConnection.count {
+                self.beginStage(.settling)
+            } else if elapsed > .seconds(60) + .milliseconds(10 * self.viewerOfConnection.count) {
+                self.abandon("entering")
+            }
+        case .settling:
+            // The join tips must have left the sliding second of the feed budget before the measurement begins.
+            if elapsed >= .seconds(2) { self.beginSending(now) }
+        case .sending:
+            self.sendDueMessages(now)
+            if elapsed >= self.plan.duration { self.beginStage(.draining) }
+        case .draining:
+            if self.lives.allSatisfy({ $0.isComplete }) || elapsed >= self.plan.drainTimeout { self.endLives() }
+        case .ending:
+            if self.endedLives == self.lives.count || elapsed > .seconds(10) { self.finish() }
+        }
+    }
+
+    /// Ends the run without sending messages, because a stage took too long.
+    private func abandon(_ stageName: String) {
+        self.failures.append(
+            "\(stageName) took too long: \(self.openedLives) rooms are open, \(self.enteredViewers) viewers have joined"
+        )
+        self.endLives()
+    }
+
+    private func beginSending(_ now: Int64) {
+        let interval = 1_000_000 / self.plan.rate
+        for (index, live) in self.lives.enumerated() {
+            // Without staggered starts, all lives would send in the same millisecond.
+            live.startMicroseconds = now + Int64(interval * Double(index) / Double(self.lives.count))
+            for viewer in live.viewers {
+                viewer.receivedBeforeRun = viewer.connection.tracker.received
+                viewer.numberBeforeRun = viewer.connection.tracker.position?.number ?? 0
+            }
+        }
+        self.beginStage(.sending)
+    }
+
+    private func sendDueMessages(_ now: Int64) {
+        let total = Int(self.plan.rate * self.plan.seconds)
+        for live in self.lives {
+            while live.nextSequence < total {
+                let due = live.startMicroseconds + Int64(Double(live.nextSequence) * 1_000_000 / self.plan.rate)
+                guard due <= now else { break }
+                self.send(live.nextSequence, due: due, in: live)
+                live.nextSequence += 1
+            }
+        }
+    }
+
+    private func send(_ sequence: Int, due: Int64, in live: LoadLive) {
+        let viewer = live.viewers[sequence % live.viewers.count]
+        let text = LoadMessage.text(sequence: sequence, due: due, size: self.plan.size)
+        let params = "{\"live\":\"\(live.id.text)\",\"text\":\"\(text)\"}"
+        self.sentMessages += 1
+        let id = viewer.connection.call("barrage.sendText", params: Array(params.utf8), live: live.id)
+        live.openCalls[LoadLive.CallKey(viewer: viewer.index, id: id)] = (sequence, due)
+    }
+
+    private func endLives() {
+        self.beginStage(.ending)
+        // Only a member may end a live. The owners join only now, because every member counts as a viewer.
+        for live in self.lives { self.call("live.join", live) }
+    }
+
+    /// Sends a call of the live's owner whose only parameter is the live.
+    func call(_ method: String, _ live: LoadLive) {
+        live.owner.call(method, params: Array("{\"live\":\"\(live.id.text)\"}".utf8), live: live.id)
+    }
+
+    private func finish() {
+        self.timer?.close()
+        self.timer = nil
+        self.latencies.endSecond()
+        let report = self.report()
+        self.group.stop()
+        self.onFinish(report)
+    }
+
+    private func reportProgress(_ now: Int64) {
+        self.lastProgressReport = now
+        self.latencies.endSecond()
+        self.onProgress(
+            LoadProgress(
+                stage: self.stage, elapsed: .microseconds(now - self.stageBegan), entered: self.enteredViewers,
+                sent: self.sentMessages, acknowledged: self.lives.reduce(0) { $0 + $1.admitted },
+                delivered: self.deliveredItems))
+    }
+}

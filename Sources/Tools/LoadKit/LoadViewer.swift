@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+internal import PlazaModel
+
+/// One viewer of a live.
+final class LoadViewer {
+    let connection: PlazaConnection
+    unowned let live: LoadLive
+    let index: Int
+    /// The viewer sends its join call only once; the connection repeats an unanswered call by itself.
+    var hasSentRequest = false
+    var hasEntered = false
+    /// How many items the viewer had received when sending began; the report does not count them.
+    var receivedBeforeRun = 0
+    /// The feed number of the last item that the viewer had received when sending began.
+    var numberBeforeRun: Int64 = 0
+
+    init(_ connection: PlazaConnection, _ live: LoadLive, index: Int) {
+        self.connection = connection
+        self.live = live
+        self.index = index
+    }
+
+    /// How many items of the run this viewer should have received and did not receive.
+    ///
+    /// They are the holes between the items received, and all items after the last one up to the last acknowledged
+    /// message.
+    var missing: Int {
+        let last = self.connection.tracker.position?.number ?? 0
+        return self.connection.tracker.missing
+            + Int(max(0, self.live.highestAcknowledged - max(last, self.numberBeforeRun)))
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package import LivePlazaKit
+package import PlazaModel
+
+/// What went wrong in a scenario.
+package struct ScenarioFailure: Error, CustomStringConvertible, Sendable {
+    package var description: String
+    package init(_ description: String) { self.description = description }
+}
+
+/// A real client that takes part in a scenario, with the updates that no step has waited for yet.
+package final class DemoUser {
+    package let name: String
+    package let client: PlazaClient
+    /// Updates that no step has waited for yet; the oldest are dropped beyond a limit.
+    private var pendingUpdates: [ClientUpdate] = []
+    /// The numbers of all feed items so far, to check that there is no hole and no repeat.
+    package private(set) var numbers: [Int64] = []
+    /// The texts of all barrage so far, in the order in which they were received.
+    package private(set) var texts: [String] = []
+    /// The number of notifications that the live has ended.
+    package private(set) var endings = 0
+
+    package init(_ name: String, _ client: PlazaClient) {
+        self.name = name
+        self.client = client
+    }
+
+    /// Calls a method and returns its result.
+    ///
+    /// - Throws: `ScenarioFailure` with the name of the call and its error.
+    @discardableResult
+    package func call(
+        _ method: String, _ params: some Encodable & Sendable, live: LiveID? = nil
+    ) async throws(ScenarioFailure) -> CallResult {
+        do {
+            return try await self.client.call(method, params, live: live)
+        } catch {
+            throw ScenarioFailure("\(self.name): \(method) was refused: \(error.code.name), \(error.message)")
+        }
+    }
+
+    /// Calls a method that must fail with `code`.
+    package func expectRefusal(
+        _ code: ReplyCode, _ method: String, _ params: some Encodable & Sendable
+    ) async throws(ScenarioFailure) {
+        let result: CallResult
+        do {
+            result = try await self.client.call(method, params)
+        } catch {
+            guard error.code == code else {
+                throw ScenarioFailure(
+                    "\(self.name): \(method) was refused with \(error.code.name) instead of \(code.name): \(error.message)"
+                )
+            }
+            return
+        }
+        throw ScenarioFailure("\(self.name): \(method) should be refused with \(code.name) and gave \(result)")
+    }
+
+    /// Waits for the first update for which `match` returns a value; keeps all other updates for later steps.
+    ///
+    /// - Throws: `ScenarioFailure` after `seconds`.
+    package func waitForUpdate<Value>(
+        _ what: String, within seconds: Double = 10, _ match: (ClientUpdate) -> Value?
+    ) async throws(ScenarioFailure) -> Value {
+        for (index, update) in self.pendingUpdates.enumerated() {
+            guard let value = match(update) else { continue }
+            self.pendingUpdates.remove(at: index)
+            return value
+        }
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while let update = await self.next(before: deadline) {
+            if let value = match(update) { return value }
+            self.keep(update)
+        }
+        throw ScenarioFailure("\(self.name) did not hear within \(seconds) s: \(what)")
+    }
+
+    /// Waits for a feed item.
+    package func waitForFeedItem<Value>(
+        _ what: String, within seconds: Double = 10, _ match: (FeedContent) -> Value?
+    ) async throws(ScenarioFailure) -> Value {
+        try await self.waitForUpdate(what, within: seconds) { update in
+            guard case .feed(let entries, _) = update else { return nil }
+            for entry in entries {
+                if let value = match(entry.content) { return value }
+            }
+            return nil
+        }
+    }
+
+    /// Waits for a notice.
+    package func waitForNotice<Value>(
+        _ what: String, within seconds: Double = 10, _ match: (NoticeContent) -> Value?
+    ) async throws(ScenarioFailure) -> Value {
+        try await self.waitForUpdate(what, within: seconds) { update in
+            guard case .event(.notice(let notice)) = update else { return nil }
+            return match(notice.content)
+        }
+    }
+
+    /// Keeps all updates that have arrived or arrive within `seconds`.
+    package func collectUpdates(seconds: Double) async {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while let update = await self.next(before: deadline) { self.keep(update) }
+    }
+
+    /// Whether the feed had neither hole nor repeat.
+    package var isFeedWhole: Bool { zip(self.numbers, self.numbers.dropFirst()).allSatisfy { $1 == $0 + 1 } }
+
+    private func keep(_ update: ClientUpdate) {
+        self.pendingUpdates.append(update)
+        if self.pendingUpdates.count > 5000 { self.pendingUpdates.removeFirst() }
+    }
+
+    /// The next update; nil at the deadline or when the client has ended.
+    private func next(before deadline: ContinuousClock.Instant) async -> ClientUpdate? {
+        let update = await self.client.updates.next(before: deadline)
+        if case .feed(let entries, _) = update { self.note(entries) }
+        return update
+    }
+
+    private func note(_ entries: [FeedEntry]) {
+        for entry in entries {
+            self.numbers.append(entry.n)
+            if case .text(_, let text, _) = entry.content { self.texts.append(text) }
+            if case .liveEnded = entry.content { self.endings += 1 }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package import LivePlazaKit
+internal import PlazaModel
+
+/// A scenario with real clients: two hosts, their viewers, a kick, a guest, a co-host connection, a battle, the end.
+///
+/// Each step checks what every client concerned receives. The first difference ends the scenario with a
+/// `ScenarioFailure`.
+package struct Scenario {
+    /// What the scenario needs from its environment.
+    package struct Setting: Sendable {
+        package var addresses: [PlazaAddress]
+        /// Makes a token for a user; with the role of the app's own server if `isServer`.
+        package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
+        /// A part of all names, so that scenarios do not collide.
+        package var name: String
+        /// Called with each line of the log of the steps.
+        package var say: @Sendable (String) -> Void
+
+        package init(
+            addresses: [PlazaAddress], name: String, token: @escaping @Sendable (String, Bool) -> String,
+            say: @escaping @Sendable (String) -> Void
+        ) {
+            self.addresses = addresses
+            self.name = name
+            self.token = token
+            self.say = say
+        }
+    }
+
+    let setting: Setting
+    let alice: DemoUser
+    let bob: DemoUser
+    let carol: DemoUser
+    let dave: DemoUser
+    let erin: DemoUser
+    let frank: DemoUser
+    /// The app's own backend.
+    let shop: DemoUser
+    let aliceLive: LiveID
+    let bobLive: LiveID
+    private let hub: ClientHub
+
+    /// Makes the clients; they begin to connect.
+    package init(_ setting: Setting) throws {
+        let hub = try ClientHub()
+        func participant(_ name: String, isServer: Bool = false) -> DemoUser {
+            let user = "\(setting.name)-\(name.lowercased())"
+            let options = ClientCore.Options(
+                token: setting.token(user, isServer), session: SessionID(user), name: name)
+            return DemoUser(name, hub.client(addresses: setting.addresses, options: options))
+        }
+        self.setting = setting
+        self.hub = hub
+        self.alice = participant("Alice")
+        self.bob = participant("Bob")
+        self.carol = participant("Carol")
+        self.dave = participant("Dave")
+        self.erin = participant("Erin")
+        self.frank = participant("Frank")
+        self.shop = participant("Shop", isServer: true)
+        self.aliceLive = LiveID("\(setting.name)-alice")
+        self.bobLive = LiveID("\(setting.name)-bob")
+    }
+
+    /// Runs all steps.
+    ///
+    /// - Throws: `ScenarioFailure`; untyped, because the optimizer of Swift 6.3.1 crashes on the typed form in a
+    ///   caller.
+    package func play() async throws {
+        defer { self.hub.stop() }
+        try await self.open()
+        try await self.enter()
+        try await self.chat()
+        try await self.kick()
+        try await self.seatGuest()
+        try await self.connect()
+        try await self.battle()
+        try await self.end()
+    }
+
+    func user(_ participant: DemoUser) -> String { "\(self.setting.name)-\(participant.name.lowercased())" }
+
+    func report(_ step: String, _ lines: String...) {
+        self.setting.say("• \(step)")
+        for line in lines { self.setting.say("    \(line)") }
+    }
+
+    func check(_ isTrue: Bool, _ what: @autoclosure () -> String) throws(ScenarioFailure) {
+        guard isTrue else { throw ScenarioFailure(what()) }
+    }
+
+    var allUsers: [DemoUser] { [self.alice, self.bob, self.carol, self.dave, self.erin, self.frank] }
+    /// The members of Alice's live after the kick.
+    var aliceMembers: [DemoUser] { [self.alice, self.carol, self.erin] }
+    var bobMembers: [DemoUser] { [self.bob, self.frank] }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Observability
+
+/// The servers' own counts of messages during a run (invariant I10), read from each process at intervals.
+///
+/// A restarted process counts from 0 again; the restart is detected by its start time. Its counts between the last
+/// reading and the restart are lost. From then on its sums are lower bounds, and a note says so.
+package struct ServerLedger: Sendable {
+    /// The programs that keep the ledger.
+    package enum Program: String, CaseIterable, Sendable {
+        case fanout = "barrage-fanout"
+        case gateway
+
+        fileprivate var prefix: String { self == .fanout ? "barrage_" : "gateway_feed_" }
+        /// The gauges of the ledger, which count deliveries that are still outstanding.
+        ///
+        /// Unlike the counters, gauges can decrease.
+        private var gauges: Set<String> { self == .fanout ? [] : ["gateway_feed_owed"] }
+
+        /// Whether a sample of the metrics, a name with labels, belongs to the ledger.
+        fileprivate func isLedgerSample(_ sample: some StringProtocol) -> Bool {
+            guard sample.hasPrefix(self.prefix) else { return false }
+            return sample.prefix { $0 != "{" }.hasSuffix("_total") || self.isGauge(sample)
+        }
+
+        fileprivate func isGauge(_ sample: some StringProtocol) -> Bool {
+            self.gauges.contains(String(sample.prefix { $0 != "{" }))
+        }
+    }
+
+    /// The sums at the end of the run.
+    package struct Totals: Equatable, Sendable {
+        /// Complete sums; sums of 0 are left out.
+        package var exact: [String: Double] = [:]
+        /// Sums that are lower bounds.
+        package var atLeast: [String: Double] = [:]
+        /// Why sums are lower bounds, one sentence each.
+        package var notes: [String] = []
+    }
+
+    /// The metrics of a process at one reading.
+    private struct Reading {
+        /// When the process started, in seconds since 1970; it distinguishes the process from its predecessor.
+        var startTime: Double
+        var values: [String: Double]
+    }
+
+    /// The counts of one process.
+    private struct Account {
+        let program: Program
+        var last: Reading?
+        var isUnreachable = false
+        var wasUnknownAtFirst = false
+        var wasRestarted = false
+        /// How much each metric grew since the first reading.
+        var counted: [String: Double] = [:]
+    }
+
+    private var accounts: [String: Account] = [:]
+    private var hasFirstRound = false
+
+    package init() {}
+
+    /// Adds one round of readings; the first round is the start of the totals.
+    ///
+    /// - Parameter answers: the answer of each process; nil if it did not answer.
+    package mutating func addRound(_ answers: [(name: String, program: Program, metrics: String?)]) {
+        for answer in answers {
+            var account = self.accounts[answer.name] ?? Account(program: answer.program)
+            account.isUnreachable = answer.metrics == nil
+            if let text = answer.metrics {
+                Self.add(Self.reading(text, of: answer.program), to: &account)
+            } else if !self.hasFirstRound {
+                account.wasUnknownAtFirst = true
+            }
+            self.accounts[answer.name] = account
+        }
+        self.hasFirstRound = true
+    }
+
+    private static func add(_ reading: Reading, to account: inout Account) {
+        defer { account.last = reading }
+        guard let last = account.last else { return }
+        let isRestarted =
+            reading.startTime != last.startTime
+            || reading.values.contains { !account.program.isGauge($0.key) && $0.value < last.values[$0.key] ?? 0 }
+        if isRestarted { account.wasRestarted = true }
+        for (name, value) in reading.values {
+            account.counted[name, default: 0] += value - (isRestarted ? 0 : last.values[name] ?? 0)
+        }
+    }
+
+    private static func reading(_ text: String, of program: Program) -> Reading {
+        var reading = Reading(startTime: 0, values: [:])
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+                continue
+            }
+            let name = line[..<space]
+            if name == MetricNames.Process.startTime { reading.startTime = value }
+            if program.isLedgerSample(name) { reading.values[String(name)] = value }
+        }
+        return reading
+    }
+
+    /// The sums over all processes, with notes about missing counts.
+    package var totals: Totals {
+        var totals = Totals()
+        if self.accounts.isEmpty {
+            totals.notes.append(
+                "The servers' own ledger is not known: their ops ports are known of a cluster that runs in --run-dir, and "
+                    + "gateways given by --gateway are not asked.")
+        }
+        for program in Program.allCases {
+            let accounts = self.accounts.filter { $0.value.program == program }.sorted { $0.key < $1.key }
+            let gaps = accounts.compactMap { Self.gap($0.key, $0.value) }
+            totals.notes += gaps
+            var sums: [String: Double] = [:]
+            for (_, account) in accounts { sums.merge(account.counted) { $0 + $1 } }
+            for (name, sum) in sums where sum != 0 {
+                if gaps.isEmpty {
+                    totals.exact[name] = sum
+                } else if !program.isGauge(name) {
+                    totals.atLeast[name] = sum
+                }
+            }
+        }
+        return totals
+    }
+
+    /// What is missing from the counts of a process; nil if nothing is.
+    private static func gap(_ name: String, _ account: Account) -> String? {
+        let names = "\(account.program.prefix)…"
+        if account.last == nil { return "\(name) never answered: what it counted is not in the sums of \(names)." }
+        var parts: [String] = []
+        if account.wasUnknownAtFirst { parts.append("did not answer at first") }
+        if account.wasRestarted { parts.append("was started again") }
+        if account.isUnreachable { parts.append("did not answer at the end") }
+        guard !parts.isEmpty else { return nil }
+        return
+            "\(name) \(parts.joined(separator: " and ")): what it counted unseen is not in the sums of \(names), which "
+            + "are therefore lower bounds."
+    }
+}

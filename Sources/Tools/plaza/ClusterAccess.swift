@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LivePlazaKit
+import Settings
+import Tokens
+
+/// How a subcommand reaches a cluster: the one that runs in a directory, or the gateways and keys given as options.
+struct ClusterAccess: Sendable {
+    /// The gateways' WebSocket addresses.
+    let gateways: [PlazaAddress]
+    /// The ops ports of the processes; empty when the gateways are given as options.
+    ///
+    /// `kind` is the service's program name.
+    let opsPorts: [(name: String, kind: String, port: Int)]
+    private let key: AppKey
+    private let app: String
+
+    /// Declares the options and finds the cluster.
+    ///
+    /// - Throws: an error when no gateway is given and no cluster runs in the directory, or when no signing key of
+    ///   the app is available.
+    static func read(_ reader: inout SettingsReader) throws -> ClusterAccess {
+        let directory = reader.runDirectory()
+        let givenGateways = reader.list(
+            "gateway", placeholder: "HOST:PORT,…",
+            help: "gateways to connect to, instead of those that run in the directory")
+        let apps = AppsOptions(&reader)
+        try reader.finish()
+
+        var gateways: [PlazaAddress] = []
+        var opsPorts: [(name: String, kind: String, port: Int)] = []
+        if givenGateways.isEmpty {
+            let state = try ClusterState.read(runDirectory: directory)
+            gateways = state.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
+            opsPorts = state.processes.compactMap { process in
+                process.opsPort.map { (process.name, process.kind, $0) }
+            }
+        }
+        for text in givenGateways {
+            guard let address = HealthProbe.split(address: text), let port = UInt16(exactly: address.port) else {
+                throw AccessError("\(text) is not of the form HOST:PORT")
+            }
+            gateways.append(PlazaAddress(host: address.host, port: port))
+        }
+        let key = try AppsFile.signingKey(of: apps.app, in: apps.source(default: RunDirectory(directory)))
+        return ClusterAccess(gateways: gateways, opsPorts: opsPorts, key: key, app: apps.app)
+    }
+
+    /// Makes a token for a user of the app, valid for one day.
+    func token(_ user: String, isServer: Bool = false) -> String {
+        let claims = TokenClaims(
+            app: self.app, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
+            role: isServer ? .server : .user)
+        // Signing cannot fail, because `signingKey` returned a key that can sign. A gateway would reject the empty
+        // token.
+        return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
+    }
+}
+
+/// Why a subcommand cannot reach a cluster.
+struct AccessError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

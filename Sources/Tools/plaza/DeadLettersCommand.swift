@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import Foundation
+import KafkaClient
+import PlazaWire
+import Settings
+
+/// `plaza dead-letters`: lists inputs that could not be processed, shows one, or submits one again.
+enum DeadLettersCommand: Subcommand {
+    static let name = "dead-letters"
+    static let summary = "lists the inputs that could not be processed, shows one, or submits one again"
+    static let help =
+        "reads the topic dead.letters: inputs and rows that a service could never process and set aside. "
+        + "list: a line for each. show ID: all of one. resubmit ID: writes an input to its inbox again, for "
+        + "example after an upgrade that mends the fault; the letter stays until the topic's retention ends it."
+
+    private enum Action: String {
+        case list, show, resubmit
+    }
+
+    static func run(_ reader: inout SettingsReader) async throws -> Int32 {
+        let directory = reader.runDirectory()
+        let kafka = reader.optionalString(
+            "kafka", placeholder: "HOST:PORT,…",
+            help: "the brokers, instead of those of the cluster that runs in the directory")
+        let action = reader.positional("ACTION", isRequired: false, help: "list (default), show or resubmit") ?? "list"
+        let id = reader.positional("ID", isRequired: false, help: "which letter, as list prints it: PARTITION:OFFSET")
+        guard let chosen = Action(rawValue: action) else {
+            reader.reject("ACTION", value: action, remedy: "give list, show or resubmit")
+            try reader.finish()
+            return 64
+        }
+        if chosen != .list, id == nil {
+            reader.reject("ID", value: nil, remedy: "give the letter's id, as `plaza dead-letters list` prints it")
+        }
+        try reader.finish()
+        let brokers = try kafka ?? ClusterState.read(runDirectory: directory).kafka
+        return try await runOnDedicatedThread { try Self.run(chosen, id, DeadLetterBox(brokers: brokers)) }
+    }
+
+    private static func run(_ action: Action, _ id: String?, _ box: DeadLetterBox) throws -> Int32 {
+        let letters = try box.letters()
+        if action == .list {
+            for letter in letters { Subcommands.say(Self.line(letter)) }
+            Subcommands.say(letters.isEmpty ? "no dead letters" : "\(letters.count) dead letters")
+            return 0
+        }
+        guard let letter = letters.first(where: { $0.id == id }) else {
+            throw AccessError("there is no dead letter \(id ?? ""); see `plaza dead-letters list`")
+        }
+        if action == .resubmit {
+            try box.resubmit(letter)
+            Subcommands.say("\(letter.id) was written to \(letter.origin.topic) again")
+        } else {
+            Subcommands.say(Self.line(letter))
+            for header in letter.record.headers {
+                Subcommands.say("  \(header.name): \(String(decoding: header.value, as: UTF8.self))")
+            }
+            Subcommands.say(letter.record.value.map { String(decoding: $0, as: UTF8.self) } ?? "(no value)")
+        }
+        return 0
+    }
+
+    private static func line(_ letter: DeadLetterBox.Letter) -> String {
+        let time = Date(timeIntervalSince1970: Double(letter.record.timestamp) / 1000).ISO8601Format()
+        let key = letter.record.key.map { String(decoding: $0, as: UTF8.self) } ?? "-"
+        return "\(letter.id)  \(time)  \(letter.origin.topic) \(letter.origin.partition):\(letter.origin.offset)  "
+            + "\(key)  \(letter.origin.reason)"
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import LoadKit
+
+/// Reads the ledger's counters from the processes that keep them.
+actor LedgerReader {
+    private let sources: [(name: String, program: ServerLedger.Program, port: Int)]
+    private var ledger = ServerLedger()
+
+    init(_ access: ClusterAccess) {
+        self.sources = access.opsPorts.compactMap { process in
+            ServerLedger.Program(rawValue: process.kind).map { (process.name, $0, process.port) }
+        }
+    }
+
+    /// Reads the counters of all processes once.
+    ///
+    /// The totals count from the first reading.
+    func read() async {
+        let sources = self.sources
+        guard !sources.isEmpty else { return }
+        let answers = await runOnDedicatedThread("ledger") {
+            sources.map { source in
+                let answer = HealthProbe.http(
+                    host: "127.0.0.1", port: source.port, path: "/metrics", timeout: .seconds(2))
+                return (
+                    name: source.name, program: source.program,
+                    metrics: answer.flatMap { $0.status == 200 ? $0.body : nil }
+                )
+            }
+        }
+        self.ledger.addRound(answers)
+    }
+
+    /// Reads the counters each second until the task is cancelled.
+    ///
+    /// When a process dies, only its counts since the last reading are lost.
+    func readEachSecond() async {
+        while (try? await Task.sleep(for: .seconds(1))) != nil { await self.read() }
+    }
+
+    /// Reads the counters for the last time, after a pause in which the gateways update their metrics.
+    func readAtEnd() async {
+        try? await Task.sleep(for: .milliseconds(500))
+        await self.read()
+    }
+
+    /// The totals since the first reading.
+    var totals: ServerLedger.Totals { self.ledger.totals }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Settings
+import Synchronization
+
+/// One subcommand of `plaza`.
+protocol Subcommand: SendableMetatype {
+    /// The name on the command line.
+    static var name: String { get }
+    /// One line for the list of subcommands.
+    static var summary: String { get }
+    /// What `--help` says of it.
+    static var help: String { get }
+    /// Reads the options and runs the subcommand.
+    ///
+    /// - Returns: the status to exit with.
+    /// - Throws: `SettingsError` for help and invalid options, or any other error; both are printed.
+    static func run(_ reader: inout SettingsReader) async throws -> Int32
+}
+
+/// The subcommands, and the choice of the one to run.
+enum Subcommands {
+    /// The visible subcommands, in the order in which a newcomer needs them.
+    static let all: [any Subcommand.Type] = [
+        UpCommand.self, StatusCommand.self, DemoCommand.self, LoadCommand.self, TokenCommand.self,
+        DeadLettersCommand.self,
+    ]
+
+    /// The subcommands that only `plaza` itself starts.
+    static let hidden: [any Subcommand.Type] = [BrokerCommand.self]
+
+    /// Runs the subcommand that the first argument names.
+    ///
+    /// - Returns: the status to exit with: that of the subcommand, 64 (EX_USAGE) for a missing or unknown name, 74
+    ///   (EX_IOERR) when the output could not be written, or 1 for any other error.
+    static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+        guard let name = arguments.first, name != "--help", name != "-h", name != "help" else {
+            print(self.overview, terminator: "")
+            return arguments.isEmpty ? 64 : 0
+        }
+        guard let command = (self.all + self.hidden).first(where: { $0.name == name }) else {
+            let suggestion = Suggestion.nearest(to: name, among: self.all.map { $0.name })
+            let hint = suggestion.map { "Did you mean `plaza \($0)`?" } ?? "See `plaza --help`."
+            Self.complain("plaza: there is no subcommand \(name). \(hint)")
+            return 64
+        }
+        do {
+            var reader = SettingsReader(
+                program: "plaza \(name)", summary: command.help, arguments: Array(arguments.dropFirst()),
+                environment: environment)
+            let status = try await command.run(&reader)
+            return status == 0 && self.outputFailed.load(ordering: .relaxed) ? 74 : status
+        } catch let error as SettingsError {
+            if error.exitStatus == 0 { print(error, terminator: "") } else { Self.complain("\(error)") }
+            return error.exitStatus
+        } catch {
+            Self.complain("plaza \(name): \(error)")
+            return 1
+        }
+    }
+
+    /// Writes a line to standard error; a failure to write it is ignored.
+    static func complain(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+    }
+
+    /// Writes a line to standard output without buffering, also into a pipe.
+    ///
+    /// A full disk or a closed pipe does not stop the subcommand: the failure is reported once, and `run` returns
+    /// status 74 at the end.
+    static func say(_ text: String) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+        } catch {
+            if !self.outputFailed.exchange(true, ordering: .relaxed) {
+                self.complain("plaza: standard output cannot be written: \(error.localizedDescription)")
+            }
+        }
+    }
+
+    private static let outputFailed = Atomic<Bool>(false)
+
+    private static var overview: String {
+        let lines = self.all.map {
+            "  plaza " + $0.name.padding(toLength: 10, withPad: " ", startingAt: 0) + $0.summary
+        }
+        return """
+            plaza: runs LivePlaza on this machine, and tries it out.
+
+            \(lines.joined(separator: "\n"))
+
+            First steps: `plaza up` in one terminal, `plaza demo` in another.
+            `plaza SUBCOMMAND --help` prints all options of a subcommand.
+
+            """
+    }
+}
+
+extension SettingsReader {
+    /// The option that all subcommands for a running cluster share.
+    mutating func runDirectory() -> String {
+        self.string(
+            "run-dir", default: ".cluster", placeholder: "DIR",
+            help: "the directory of the cluster: its logs, its keys, and state.json, which lists its processes")
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Repository
+import Testing
+
+/// Declared metrics and disconnect reasons are used and documented.
+@Suite struct DeclaredTests {
+    private static func document(_ name: String) throws -> String { try Repository.text("docs/\(name)") }
+
+    /// The names of a file's `static let`s, with the text behind each `=`.
+    private static func constants(_ path: String) throws -> [(name: String, value: String)] {
+        let file = try #require(SourceTree.sources.first { $0.path == path })
+        return file.code.compactMap { _, text in
+            let words = text.split(separator: " ", maxSplits: 5)
+            guard words.count == 6, words[0] == "package", words[1] == "static", words[2] == "let" else { return nil }
+            return (String(words[3]), String(words[5]))
+        }
+    }
+
+    /// Each `owner.member` in the sources (the owner may be empty), with the files that contain it.
+    private static let members: [String: Set<String>] = {
+        func isWord(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 48...57, 65...90, 97...122, 95: true
+            default: false
+            }
+        }
+        var found: [String: Set<String>] = [:]
+        for file in SourceTree.sources {
+            for (_, text) in file.code {
+                let bytes = Array(text.utf8)
+                for dot in bytes.indices where bytes[dot] == UInt8(ascii: ".") {
+                    let after = bytes[(dot + 1)...].prefix(while: isWord)
+                    if after.isEmpty { continue }
+                    let before = bytes[..<dot].suffix(while: { isWord($0) || $0 == UInt8(ascii: ".") })
+                    let member = "." + String(decoding: after, as: UTF8.self)
+                    found[member, default: []].insert(file.path)
+                    found[String(decoding: before, as: UTF8.self) + member, default: []].insert(file.path)
+                }
+            }
+        }
+        return found
+    }()
+
+    private static func isUsed(_ name: String, outside path: String, after owners: [String]) -> Bool {
+        owners.contains { !(Self.members["\($0).\(name)"] ?? []).subtracting([path]).isEmpty }
+    }
+
+    @Test func `every declared metric is exported and documented`() throws {
+        let path = "Sources/Platform/Observability/MetricNames.swift"
+        let metrics = try Self.constants(path)
+        #expect(metrics.count > 30)
+        let operating = try Self.document("OPERATING.md")
+        let groups = ["Shell", "Kafka", "Redis", "HTTP", "Gateway", "Barrage", "Audience", "Process", "Webhooks"]
+        let owners = ["Names", "names"] + groups.map { "MetricNames.\($0)" }
+        for (name, value) in metrics {
+            #expect(Self.isUsed(name, outside: path, after: owners), "\(name) is exported by nobody")
+            let exported = value.filter { $0 != "\"" }
+            // Members of one family may be written as endings: `…_shed_total`.
+            let ending = exported.split(separator: "_").suffix(2).joined(separator: "_")
+            #expect(
+                operating.contains("`\(exported)`") || operating.contains("`…_\(ending)`"),
+                "\(exported) is not in OPERATING.md")
+        }
+    }
+
+    @Test func `every declared reason to disconnect is used and documented`() throws {
+        let path = "Sources/Model/PlazaModel/Calls/DisconnectCode.swift"
+        let codes = try Self.constants(path)
+        #expect(codes.count >= 8)
+        let rows = try DocumentPage("PROTOCOL").lines(under: "Disconnect codes")
+        for (name, value) in codes {
+            #expect(Self.isUsed(name, outside: path, after: ["", "DisconnectCode"]), "\(name)")
+            let number = value.drop { !$0.isNumber }.prefix { $0.isNumber }
+            #expect(rows.contains { $0.hasPrefix("| \(number) |") }, "\(name)")
+        }
+    }
+}
+
+extension ArraySlice {
+    /// The longest suffix whose elements all satisfy `fits`.
+    fileprivate func suffix(while fits: (Element) -> Bool) -> ArraySlice {
+        let start = self.indices.reversed().first { !fits(self[$0]) }.map { $0 + 1 } ?? self.startIndex
+        return self[start...]
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Repository
+import Testing
+
+/// The list of the test targets that `deploy/test.sh --fast` runs names every target, and only fast ones.
+@Suite struct FastTests {
+    /// The words of a list such as `fast_targets="A B"`.
+    private static func list(_ name: String) throws -> [String] {
+        let script = try Repository.text("deploy/test.sh")
+        let line = try #require(script.split(separator: "\n").first { $0.hasPrefix("\(name)=\"") }, "no list \(name)")
+        return line.dropFirst(name.count + 2).dropLast().split(separator: " ").map(String.init)
+    }
+
+    /// The suites that a test file declares.
+    private static func suites(in file: SourceFile) -> [String] {
+        file.code.compactMap { _, text in
+            let words = text.split(separator: " ")
+            guard let index = words.firstIndex(of: "struct"), index + 1 < words.count else { return nil }
+            let name = words[index + 1].prefix { $0.isLetter || $0.isNumber }
+            return name.hasSuffix("Tests") ? String(name) : nil
+        }
+    }
+
+    @Test func `every test target is either fast or needs servers`() throws {
+        let declared = Set(SourceTree.tests.map(\.target).filter { $0.hasSuffix("Tests") })
+        let fast = try Self.list("fast_targets")
+        let server = try Self.list("server_targets")
+        #expect(declared.count > 20)
+        #expect(Set(fast).isDisjoint(with: server))
+        #expect(fast.count + server.count == Set(fast + server).count, "a target stands in a list twice")
+        #expect(declared.subtracting(fast + server).sorted() == [], "in no list of deploy/test.sh")
+        #expect(Set(fast + server).subtracting(declared).sorted() == [], "no such test target")
+    }
+
+    @Test func `a fast test starts no server and no child process`() throws {
+        let fast = try Self.list("fast_targets")
+        let leftOut = try Self.list("left_out_suites")
+        let starters = [
+            "LiveKafka", "LiveRedis", "LiveCluster", "EmbeddedBroker", "TopicBroker", "TestProcess", "ChildProcess(",
+            "WatchedShell", "PythonPackages",
+        ]
+        let files = SourceTree.tests.filter { fast.contains($0.target) && $0.target != "ArchitectureTests" }
+        for file in files {
+            let starts = file.code.contains { _, text in starters.contains { text.contains($0) } }
+            if !starts { continue }
+            let isLeftOut = Self.suites(in: file).allSatisfy { leftOut.contains($0) }
+            #expect(isLeftOut, "\(file.path) starts a server or a child process")
+        }
+        let known = Set(files.flatMap { Self.suites(in: $0) })
+        for suite in leftOut { #expect(known.contains(suite), "no fast target has a suite \(suite)") }
+    }
+}

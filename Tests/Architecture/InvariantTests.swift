@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import Repository
+import Testing
+
+@Suite struct InvariantTests {
+    /// The tests whose name cites an invariant, such as `I9 …`.
+    private static let citing: [Int: [String]] = {
+        var found: [Int: [String]] = [:]
+        for file in SourceTree.tests {
+            for (_, text) in file.code where text.contains("func `") {
+                guard let name = text.split(separator: "`").dropFirst().first else { continue }
+                for word in name.split(separator: " ") where word.hasPrefix("I") {
+                    guard let number = Int(word.dropFirst()) else { continue }
+                    found[number, default: []].append("\(file.path): \(name)")
+                }
+            }
+        }
+        return found
+    }()
+
+    @Test(arguments: 1...17) func `every invariant is cited by at least one test`(number: Int) {
+        #expect(!Self.citing[number, default: []].isEmpty, "I\(number) has no test")
+    }
+
+    @Test func `no test cites an invariant that does not exist`() {
+        #expect(Self.citing.keys.allSatisfy { (1...17).contains($0) })
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Repository
+import Testing
+
+@Suite struct LayoutTests {
+    @Test func `the sources are found`() {
+        #expect(SourceTree.sources.count > 100)
+        #expect(SourceTree.tests.count > 20)
+        #expect(SourceTree.sources.contains { $0.path == "Sources/Model/MachineKit/Journal.swift" })
+        let sample = SourceFile(
+            path: "Sources/Tools/Bench/B.swift",
+            lines: [
+                "package import PlazaModel", "@testable import MachineKit", "import struct Glibc.stat",
+                "let import1 = 0",
+            ])
+        #expect(sample.imports == ["PlazaModel", "MachineKit", "Glibc"])
+        #expect(sample.target == "Bench")
+        // `deploy/fuzz.sh` compiles the entry point of the fuzz targets, which belongs to no target.
+        for file in SourceTree.sources + SourceTree.tests where !file.path.hasPrefix("Tests/Fuzz/Entry/") {
+            #expect(!file.target.isEmpty, "\(file.path)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("MachineKit", []), ("PlazaModel", ["MachineKit"]), ("DirectoryCore", ["MachineKit", "PlazaModel"]),
+            ("AudienceCore", ["MachineKit", "PlazaModel"]), ("BarrageCore", ["MachineKit", "PlazaModel"]),
+            ("StageCore", ["MachineKit", "PlazaModel"]), ("GatewayCore", ["MachineKit", "PlazaModel"]),
+        ] as [(String, Set<String>)])
+    func `a core imports only pure modules`(core: String, allowed: Set<String>) {
+        let files = SourceTree.sources.filter { $0.target == core }
+        #expect(!files.isEmpty)
+        for file in files { #expect(allowed.isSuperset(of: file.imports), "\(file.path)") }
+    }
+
+    /// The folders that may import each C library.
+    private static let fences: [String: [String]] = [
+        "CRdkafka": ["Sources/Platform/Kafka/Client/RDKafka/", "Sources/Platform/Kafka/EmbeddedBroker/"],
+        "CHiredis": ["Sources/Platform/Redis/Hiredis/"],
+        "CUV": ["Sources/Platform/EventLoop/"],
+        "CMicrohttpd": ["Sources/Platform/HTTP/Server/"],
+        "CJose": ["Sources/Platform/Tokens/"],
+        "COpenSSL": ["Sources/Platform/WebSocket/", "Sources/Platform/HTTP/Client/"],
+        "CCurl": ["Sources/Platform/HTTP/Client/"],
+        "CThread": ["Sources/Platform/Concurrency/"],
+        "CSpawn": ["Sources/Platform/Process/"],
+        "CZlib": ["Sources/Platform/Compression/"],
+    ]
+
+    @Test func `a C library is imported only in its own folder`() {
+        for file in SourceTree.sources + SourceTree.tests {
+            for module in file.imports {
+                guard let fence = Self.fences[module] else { continue }
+                #expect(fence.contains { file.path.hasPrefix($0) }, "\(file.path) imports \(module)")
+            }
+        }
+    }
+
+    @Test func `unchecked concurrency and unsafe code appear only in the folders that allow them`() {
+        let folders = Self.fences.values.flatMap { $0 }
+        for file in SourceTree.sources where !folders.contains(where: { file.path.hasPrefix($0) }) {
+            for (number, text) in file.code {
+                let isUnchecked = text.contains("@unchecked Sendable") || text.contains("nonisolated(unsafe)")
+                #expect(!isUnchecked, "\(file.path):\(number)")
+            }
+        }
+    }
+
+    @Test func `only one target starts child processes, because that of Foundation may crash`() {
+        let own = "Tests/Architecture/LayoutTests.swift"
+        for file in SourceTree.sources + SourceTree.tests where file.target != "ChildProcess" && file.path != own {
+            for (number, text) in file.code {
+                for word in [" Process(", "posix_spawn", "popen("] {
+                    #expect(!text.contains(word), "\(file.path):\(number)")
+                }
+            }
+        }
+    }
+
+    @Test func `a file begins with its licence and is not too long`() {
+        for file in SourceTree.sources + SourceTree.tests {
+            #expect(file.lines.first == "// SPDX-License-Identifier: Apache-2.0", "\(file.path)")
+            #expect(file.lines.count <= 400, "\(file.path)")
+        }
+    }
+
+    @Test func `no source traps on external input or contains a to-do`() {
+        for file in SourceTree.sources {
+            for (number, text) in file.code {
+                for word in ["try!", "fatalError(", "as!"] { #expect(!text.contains(word), "\(file.path):\(number)") }
+            }
+            for (number, line) in file.lines.enumerated() {
+                for word in ["TODO", "FIXME"] { #expect(!line.contains(word), "\(file.path):\(number + 1)") }
+            }
+        }
+    }
+
+    @Test func `no thread sleeps, and no core uses a clock or randomness`() {
+        let threads = ["Thread.sleep", "usleep(", "nanosleep("]
+        let hidden = ["Clock", ".now()", "SystemRandomNumberGenerator", "Date("]
+        for file in SourceTree.sources {
+            let isCore = file.target.hasSuffix("Core") || ["MachineKit", "PlazaModel"].contains(file.target)
+            for (number, text) in file.code {
+                // The open loop of a benchmark has its own timing.
+                if file.target != "Bench" {
+                    // `DedicatedThread.sleep` waits for a condition variable.
+                    let others = text.replacing("DedicatedThread.sleep(", with: "")
+                    for word in threads { #expect(!others.contains(word), "\(file.path):\(number)") }
+                }
+                if isCore { for word in hidden { #expect(!text.contains(word), "\(file.path):\(number)") } }
+            }
+        }
+    }
+
+    @Test func `threads wait for a condition variable, not for a semaphore`() {
+        let own = "Tests/Architecture/LayoutTests.swift"
+        for file in SourceTree.sources + SourceTree.tests where file.path != own {
+            for (number, text) in file.code {
+                for word in ["DispatchSemaphore", "sem_wait("] {
+                    #expect(!text.contains(word), "\(file.path):\(number) — use ConditionVariable or WakeSignal")
+                }
+            }
+        }
+    }
+
+    @Test func `tests are sentences`() {
+        for file in SourceTree.tests {
+            for (number, text) in file.code {
+                let isNamed = text.drop { $0 == " " }.hasPrefix("@Test") && text.contains(" func ")
+                #expect(!isNamed || text.contains(" func `"), "\(file.path):\(number)")
+            }
+            #expect(!file.imports.contains("XCTest"), "\(file.path)")
+        }
+    }
+}

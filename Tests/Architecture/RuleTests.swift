@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Repository
+import Testing
+
+/// `docs/RULES.md` states the rules; tests and comments cite them by number.
+@Suite struct RuleTests {
+    /// One row of the rules' tables.
+    private struct Rule {
+        let number: String
+        let text: String
+        /// File names, `client` for a rule of the SDK's stores, or a dash for a rule that no test can show.
+        let decidedIn: String
+        let difference: String
+
+        var needsTest: Bool { self.decidedIn != "client" && self.decidedIn != "–" }
+    }
+
+    private static func rules() throws -> [Rule] {
+        var rules: [Rule] = []
+        for line in try Repository.text("docs/RULES.md").split(separator: "\n") where line.hasPrefix("| R") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            try #require(cells.count == 4, "\(line) has \(cells.count) cells")
+            rules.append(Rule(number: cells[0], text: cells[1], decidedIn: cells[2], difference: cells[3]))
+        }
+        return rules
+    }
+
+    /// The rule numbers, such as `R6.12`, in a text.
+    private static func citations(in text: some StringProtocol) -> [String] {
+        text.split { !($0.isLetter || $0.isNumber || $0 == "." || $0 == "_") }.compactMap { word in
+            let parts = word.split(separator: ".")
+            guard parts.count == 2, let section = parts.first, section.first == "R", section.count > 1,
+                section.dropFirst().allSatisfy(\.isNumber), parts[1].allSatisfy(\.isNumber)
+            else { return nil }
+            return "\(section).\(parts[1])"
+        }
+    }
+
+    /// The documents, each with its path.
+    private static func documents() throws -> [(path: String, text: String)] {
+        let folders = ["docs", "docs/decisions"]
+        let pages = try folders.flatMap { folder in
+            try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: folder).path)
+                .filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+        }
+        return try (pages + ["README.md"]).map { ($0, try Repository.text($0)) }
+    }
+
+    @Test func `each rule has a unique number and a text`() throws {
+        let rules = try Self.rules()
+        #expect(rules.count > 200)
+        #expect(Set(rules.map(\.number)).count == rules.count, "a number stands twice")
+        for rule in rules {
+            #expect(Self.citations(in: rule.number) == [rule.number])
+            #expect(!rule.text.isEmpty && !rule.decidedIn.isEmpty, "\(rule.number)")
+            #expect(rule.decidedIn != "–" || !rule.difference.isEmpty, "\(rule.number): why is there no test?")
+        }
+    }
+
+    private static let own = "Tests/Architecture/RuleTests.swift"
+
+    /// The lists of rules above tests: the place of each, the rules that it cites, and the line after it.
+    private static let lists: [(place: String, cited: [String], next: String)] = SourceTree.tests.filter {
+        $0.path != Self.own
+    }.flatMap { file in
+        file.lines.indices.filter { file.lines[$0].contains("/// Rules: ") }.map { start in
+            let more = file.lines[(start + 1)...].prefix { $0.drop { $0 == " " }.hasPrefix("/// R") }
+            let text = file.lines[start...(start + more.count)].joined(separator: " ")
+            let next = start + more.count + 1
+            return (
+                "\(file.path):\(start + 1)", Self.citations(in: text),
+                next < file.lines.count ? file.lines[next] : ""
+            )
+        }
+    }
+
+    @Test func `each rule of a server is cited by a test`() throws {
+        let cited = Set(Self.lists.flatMap(\.cited))
+        for rule in try Self.rules() where rule.needsTest {
+            let isCited = cited.contains(rule.number)
+            #expect(isCited, "\(rule.number): \(rule.text)")
+        }
+    }
+
+    @Test func `a list of rules stands above a test`() {
+        for list in Self.lists {
+            #expect(list.next.contains("@Test") && !list.cited.isEmpty, "\(list.place)")
+        }
+    }
+
+    @Test func `each cited rule exists`() throws {
+        let numbers = Set(try Self.rules().map(\.number))
+        let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.own }
+            .map { ($0.path, $0.lines.joined(separator: "\n")) }
+        for (path, text) in try files + Self.documents() {
+            for number in Self.citations(in: text) {
+                let isRule = numbers.contains(number)
+                #expect(isRule, "\(path) cites \(number)")
+            }
+        }
+    }
+
+    @Test func `nothing cites a document outside the repository`() throws {
+        let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.own }
+            .map { ($0.path, $0.lines.joined(separator: "\n")) }
+        for (path, text) in try files + Self.documents() {
+            for words in ["(reference 1", "(reference 2", "reference, section", "COVERAGE.md"] {
+                let isThere = text.contains(words)
+                #expect(!isThere, "\(path): \(words)")
+            }
+        }
+    }
+
+    @Test func `each file that decides a rule exists`() throws {
+        let folder = Repository.root.appending(path: "Sources")
+        let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        let names = Set(
+            paths.compactMap { path in
+                let name = path.split(separator: "/").last.map(String.init) ?? path
+                return name.hasSuffix(".swift") ? String(name.dropLast(6)) : name
+            })
+        #expect(names.count > 300)
+        for rule in try Self.rules() where rule.needsTest {
+            for name in rule.decidedIn.split(separator: ",") {
+                let file = name.filter { $0 != "`" && $0 != " " }
+                let isThere = names.contains(file)
+                #expect(isThere, "\(rule.number) is decided in \(file)")
+            }
+        }
+    }
+
+    @Test func `each method, event, server call and code has a rule`() throws {
+        let words = try Self.rules().reduce(into: Set<String>()) { words, rule in
+            for text in [rule.text, rule.difference] {
+                words.formUnion(
+                    text.split { !($0.isLetter || $0.isNumber || "_−-".contains($0)) }.map(String.init))
+            }
+        }
+        for name in RuleNames.methods + RuleNames.events + RuleNames.serverCalls + RuleNames.codes {
+            let isNamed = words.contains(name)
+            #expect(isNamed, "no rule names \(name)")
+        }
+    }
+
+    @Test func `each reply code is in the index of the codes`() throws {
+        let text = try Repository.text("docs/RULES.md")
+        let source = try Repository.text("Sources/Model/PlazaModel/Calls/ReplyCode.swift")
+        let codes = source.split(separator: "\n").compactMap { line in
+            line.contains("static let ") ? line.split(separator: "ReplyCode(").last?.prefix { $0 != ")" } : nil
+        }.filter { Int($0) != nil }
+        #expect(codes.count > 60)
+        // 100017 (`muted`) is another code for a muted user; the servers never return it.
+        for code in codes where code != "100017" {
+            #expect(text.contains("\n| \(code.replacing("-", with: "−")) | "), "no rule gives \(code)")
+        }
+    }
+
+    @Test func `each invariant is listed in the rules`() throws {
+        let text = try Repository.text("docs/RULES.md")
+        for number in 1...17 { #expect(text.contains("\n| I\(number) | "), "I\(number)") }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import Repository
+import Testing
+
+/// No decision hangs on the clock of a host: clocks of hosts differ, jump and go back.
+///
+/// Machines have the broker's time, and everything that waits has the monotonic clock. Each file that reads the time of
+/// day is listed here with its reason; a new one fails this test until somebody has written down why it may.
+@Suite struct WallClockTests {
+    private static let allowed: [String: String] = [
+        "Sources/Platform/Observability/ProcessMetrics.swift": "reads it, and exports when the process began",
+        "Sources/Platform/Observability/Log.swift": "the time of a line, for people",
+        "Sources/Services/Gateway/Shard/ShardSessions.swift":
+            "the time that a sign-in notice shows; the offsets of notices decide which sign-in is later",
+        "Sources/Services/Gateway/Calls/ShardWebhooks.swift": "the time that a question to a backend shows",
+        "Sources/Services/Gateway/Calls/AppKeyAuthenticator.swift":
+            "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
+        "Sources/Services/Gateway/Calls/ShardLogin.swift":
+            "the same expiry, once at login as a span; from then on the monotonic clock counts",
+        "Sources/Services/Gateway/Delivery/RecentOffset.swift":
+            "where a reader begins: a wrong clock makes the cache begin earlier or later, and what it lacks is replayed "
+            + "by offset; the in-memory broker runs on the same host",
+        "Sources/Services/Runtime/Webhooks/WebhookDispatcher.swift":
+            "the signature's time of day, by which a backend refuses old copies",
+        "Sources/Services/Runtime/Webhooks/WebhookClient.swift":
+            "the signature's time of day, by which a backend refuses old copies",
+        "Sources/Tools/plaza/ClusterAccess.swift": "the expiry of a token that the tool signs",
+        "Sources/Tools/plaza/TokenCommand.swift": "the expiry of a token that the tool signs",
+    ]
+
+    /// What reads the time of day, in Swift and in C.
+    private static let readers = [
+        "WallClock.milliseconds", "Date()", "Date.now", "Date(timeIntervalSinceNow", "SystemClock", "gettimeofday",
+        "CLOCK_REALTIME", "time(nil)", "time(NULL)", "timespec_get", "CFAbsoluteTimeGetCurrent",
+    ]
+
+    private static func reads(_ code: String) -> Bool { Self.readers.contains { code.contains($0) } }
+
+    @Test func `each file that reads the time of day has a reason`() {
+        let found = Set(SourceTree.sources.filter { file in file.code.contains { Self.reads($0.text) } }.map(\.path))
+        #expect(found.count > 5)
+        for path in found.subtracting(Self.allowed.keys).sorted() {
+            Issue.record(
+                "\(path) reads the time of day: use the broker's time or the monotonic clock, or give a reason")
+        }
+        for path in Set(Self.allowed.keys).subtracting(found).sorted() {
+            Issue.record("\(path) reads no time of day any more: take it out of the list")
+        }
+    }
+
+    @Test func `no core reads any clock`() {
+        let clocks = Self.readers + ["MonotonicClock", "ContinuousClock", "SuspendingClock", "clock_gettime"]
+        for file in SourceTree.sources where file.path.contains("/Core/") || file.path.hasPrefix("Sources/Model/") {
+            for line in file.code where clocks.contains(where: { line.text.contains($0) }) {
+                Issue.record("\(file.path): \(line.text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// A client core with its recorded actions, and the server's side of the conversation.
+struct ClientHarness {
+    var core: ClientCore
+    var actions: [ClientCore.Action] = []
+    var now: Int64 = 1000
+
+    struct Call: Decodable, Equatable {
+        var id: Int64
+        var method: String
+        var age: Int64?
+    }
+    /// The error when a connected client sends no login.
+    struct NoLogin: Error {}
+    private struct Login: Decodable {
+        var params: LoginParams
+    }
+
+    static func options(_ change: (inout ClientCore.Options) -> Void = { _ in }) -> ClientCore.Options {
+        var options = ClientCore.Options(token: "t", session: "phone", name: "Alice", avatarURL: "a")
+        change(&options)
+        return options
+    }
+
+    init(_ options: ClientCore.Options = ClientHarness.options(), seed: UInt64 = 1) {
+        self.core = ClientCore(options, seed: seed)
+    }
+
+    /// A client that is connected and logged in.
+    static func open(_ options: ClientCore.Options = ClientHarness.options(), seed: UInt64 = 1) -> ClientHarness {
+        var harness = ClientHarness(options, seed: seed)
+        harness.core.start(into: &harness.actions)
+        harness.logIn()
+        _ = harness.take()
+        return harness
+    }
+
+    /// The actions since the last call of this method.
+    mutating func take() -> [ClientCore.Action] {
+        defer { self.actions = [] }
+        return self.actions
+    }
+
+    /// The calls sent since the last time; other actions are discarded.
+    mutating func sent() -> [Call] {
+        self.take().compactMap { action in
+            guard case .send(let bytes) = action else { return nil }
+            return try? Wire.decode(Call.self, from: bytes)
+        }
+    }
+
+    /// Connects and returns the login that the client sends.
+    mutating func connect() throws -> (call: Call, params: LoginParams) {
+        _ = self.take()
+        self.core.connected(at: self.now, into: &self.actions)
+        guard case .send(let bytes)? = self.actions.first, let call = try? Wire.decode(Call.self, from: bytes),
+            let login = try? Wire.decode(Login.self, from: bytes)
+        else { throw NoLogin() }
+        _ = self.take()
+        return (call, login.params)
+    }
+
+    mutating func logIn(notices: String = "0-0") {
+        guard let login = try? self.connect() else {
+            Issue.record("no login was sent")
+            return
+        }
+        self.reply(
+            login.call.id,
+            .success(
+                result: .loggedIn(
+                    session: "phone", user: UserInfo(userID: "alice"), gateway: "g", notices: notices)))
+    }
+
+    mutating func receive(_ frame: ServerFrame) {
+        self.core.received(Wire.encode(frame), at: self.now, into: &self.actions)
+    }
+
+    mutating func reply(_ id: Int64, _ outcome: Outcome) { self.receive(.reply(id: id, outcome)) }
+
+    mutating func call(_ method: String = "ping", _ params: String = "{}", live: LiveID? = nil) -> Int64 {
+        self.core.call(method, params: Array(params.utf8), live: live, at: self.now, into: &self.actions)
+    }
+
+    /// Joins `live`.
+    mutating func join(_ live: LiveID = "concert", ticket: Int64 = 5, epoch: Int64 = 77) {
+        let id = self.call("live.join", #"{"live":"concert"}"#, live: live)
+        self.reply(id, .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true)))
+        _ = self.take()
+    }
+
+    /// Receives items of the feed.
+    mutating func feed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> FeedTracker.Verdict? {
+        guard let scan = FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch, offset: offset)) else { return nil }
+        return self.core.feedReceived(scan)
+    }
+
+    /// Loses the connection and advances time until the client reconnects.
+    mutating func lose(code: UInt16 = 1006) {
+        self.core.disconnected(code: code, at: self.now, into: &self.actions)
+        if case .waiting(let until) = self.core.state { self.now = until }
+        self.core.tick(at: self.now, into: &self.actions)
+    }
+}
+
+/// Feed frames for tests.
+enum FeedSamples {
+    static func frame(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> ServerFrame {
+        let items = numbers.map {
+            FeedEntry(n: $0, at: .init(milliseconds: 1), content: .adminSet(user: "bob"))
+        }
+        let token = FeedToken(FeedPosition(epoch: epoch, number: numbers.upperBound), offset: offset)
+        return .feed(live: "concert", epoch: epoch, items: items, token: token.text)
+    }
+
+    /// A frame with history.
+    static func history(_ numbers: [Int64], at token: String, epoch: Int64 = 77) -> ServerFrame {
+        let items = numbers.map {
+            FeedEntry(n: $0, at: .init(milliseconds: 1), content: .custom(sender: Self.bob, businessID: "b", data: ""))
+        }
+        return .history(live: "concert", epoch: epoch, items: items, token: token)
+    }
+
+    private static let bob = UserInfo(userID: "bob", userName: #""n":5}"#)
+
+    /// A frame without items that gives the position of the feed.
+    static func empty(at number: Int64, epoch: Int64 = 77) -> ServerFrame {
+        .feed(live: "concert", epoch: epoch, items: [], token: "\(epoch).\(number)")
+    }
+
+    static func scan(_ frame: ServerFrame) -> FeedScan? { FeedScan(Wire.encode(frame).span) }
+    static func scan(_ bytes: [UInt8]) -> FeedScan? { FeedScan(bytes.span) }
+    static func isFeed(_ bytes: [UInt8]) -> Bool { FeedScan.isFeed(bytes.span) }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// Connecting, login and reconnecting.
+@Suite struct ClientLoginTests {
+    @Test func `a client connects, logs in, and is open`() throws {
+        var harness = ClientHarness()
+        #expect(harness.core.state == .idle)
+        harness.core.start(into: &harness.actions)
+        harness.core.start(into: &harness.actions)
+        #expect(harness.take() == [.connect(toNextAddress: false)])
+        let login = try harness.connect()
+        #expect(login.call.method == "login")
+        #expect(login.params == LoginParams(token: "t", session: "phone", name: "Alice", avatarURL: "a"))
+        #expect(harness.core.state == .loggingIn)
+        let user = UserInfo(userID: "alice")
+        harness.reply(
+            login.call.id,
+            .success(result: .loggedIn(session: "phone", user: user, gateway: "g", notices: "3-17")))
+        #expect(harness.core.state == .open)
+        #expect(harness.take() == [.event(.loggedIn(user))])
+    }
+
+    @Test func `nothing is sent before the reply to the login`() throws {
+        var harness = ClientHarness()
+        harness.core.start(into: &harness.actions)
+        let early = harness.call("live.list")
+        let login = try harness.connect()
+        let other = harness.call("live.list")
+        #expect(harness.sent().isEmpty)
+        harness.reply(login.call.id + 99, .success(result: .done))
+        #expect(harness.core.state == .loggingIn)
+        harness.reply(
+            login.call.id,
+            .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "")))
+        #expect(harness.sent().map(\.id) == [early, other])
+    }
+
+    @Test(
+        arguments: [
+            (ReplyCode.tokenExpired, DisconnectCode.tokenExpired), (.tokenInvalid, .tokenRefused),
+            (.signedInElsewhere, .kickedOffline), (.overLimit, .tooManyConnections),
+        ]) func `I17 a rejected login ends the client, and its calls fail with the same error`(
+            code: ReplyCode, end: DisconnectCode
+        ) throws
+    {
+        var harness = ClientHarness()
+        harness.core.start(into: &harness.actions)
+        let call = harness.call()
+        let login = try harness.connect()
+        let error = ReplyError(code, "no")
+        harness.reply(login.call.id, .failure(error: error))
+        #expect(harness.core.state == .ended)
+        #expect(
+            harness.take() == [.disconnect, .event(.ended(code: end.code)), .callEnded(call, .failure(error: error))])
+        // Later events of the socket change nothing.
+        harness.core.disconnected(code: 1000, at: harness.now, into: &harness.actions)
+        harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
+        #expect(harness.take().isEmpty)
+    }
+
+    @Test(arguments: [4100, 4101, 4102, 4103, 4104, 4105, 4106, 4150, 4199] as [UInt16])
+    func `a code from 4100 to 4199 ends the client for good`(code: UInt16) {
+        var harness = ClientHarness.open()
+        let call = harness.call()
+        _ = harness.take()
+        harness.core.disconnected(code: code, at: harness.now, into: &harness.actions)
+        #expect(harness.core.state == .ended)
+        let error = ReplyError(.failed, "the connection ended with code \(code)")
+        #expect(harness.take() == [.event(.ended(code: code)), .callEnded(call, .failure(error: error))])
+        harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
+        #expect(harness.take().isEmpty)
+        let late = harness.call()
+        guard case .callEnded(late, .failure(let refusal))? = harness.take().first else {
+            Issue.record("a call of an ended client does not end")
+            return
+        }
+        #expect(refusal.code == .overloaded)
+    }
+
+    @Test(arguments: [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4004, 4099, 4200] as [UInt16])
+    func `after any other code the client reconnects to another address`(code: UInt16) {
+        var harness = ClientHarness.open()
+        harness.core.disconnected(code: code, at: harness.now, into: &harness.actions)
+        #expect(harness.take() == [.event(.disconnected(code: code))])
+        guard case .waiting(let until) = harness.core.state else {
+            Issue.record("it does not wait")
+            return
+        }
+        harness.core.tick(at: until - 1, into: &harness.actions)
+        #expect(until == harness.now || harness.take().isEmpty)
+        harness.core.tick(at: until, into: &harness.actions)
+        #expect(harness.take() == [.connect(toNextAddress: true)])
+        #expect(harness.core.reconnects == 1)
+    }
+
+    @Test func `a client that may not reconnect ends`() {
+        var harness = ClientHarness.open(ClientHarness.options { $0.reconnects = false })
+        harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+        #expect(harness.core.state == .ended)
+    }
+
+    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `reconnects back off within bounds, with jitter`(seed: UInt64)
+    {
+        var harness = ClientHarness(seed: seed)
+        harness.core.start(into: &harness.actions)
+        for attempt in 0..<12 {
+            harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+            guard case .waiting(let until) = harness.core.state else {
+                Issue.record("it does not wait")
+                return
+            }
+            let ceiling = min(5000, 100 << min(attempt, 6))
+            #expect((0...Int64(ceiling)).contains(until - harness.now), "attempt \(attempt)")
+            harness.now = until
+            harness.core.tick(at: harness.now, into: &harness.actions)
+        }
+        // A successful login resets the back-off.
+        harness.logIn()
+        harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+        if case .waiting(let until) = harness.core.state { #expect(until - harness.now <= 100) }
+    }
+
+    @Test func `clients that lose one gateway do not reconnect at the same time`() {
+        var waits: Set<Int64> = []
+        for seed in 0..<200 as Range<UInt64> {
+            var harness = ClientHarness(seed: seed)
+            harness.core.start(into: &harness.actions)
+            for _ in 0..<6 {
+                harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
+                harness.core.tick(at: harness.now + 5000, into: &harness.actions)
+            }
+            harness.core.disconnected(code: 1006, at: 0, into: &harness.actions)
+            if case .waiting(let until) = harness.core.state { waits.insert(until) }
+        }
+        #expect(waits.count > 150)
+        #expect((waits.max() ?? 0) > 4000)
+        #expect((waits.min() ?? 5000) < 1000)
+    }
+
+    @Test func `when a gateway announces its stop, its clients leave at random moments within the given time`() {
+        var moments: Set<Int64> = []
+        for seed in 0..<50 as Range<UInt64> {
+            var harness = ClientHarness.open(seed: seed)
+            harness.receive(.drain(reconnectWithin: 700))
+            #expect(harness.take() == [.event(.draining)])
+            var waited: Int64 = 0
+            while harness.take().isEmpty, waited <= 1000 {
+                harness.core.tick(at: harness.now + waited, into: &harness.actions)
+                if harness.actions == [.disconnect] {
+                    moments.insert(waited)
+                    break
+                }
+                waited += 10
+            }
+            #expect(waited <= 710)
+            harness.lose(code: 1000)
+            #expect(harness.core.state == .connecting)
+            _ = harness.take()
+            // The announced stop of the previous gateway does not end the next connection.
+            harness.logIn()
+            _ = harness.take()
+            harness.core.tick(at: harness.now + 2000, into: &harness.actions)
+            #expect(!harness.take().contains(.disconnect))
+        }
+        #expect(moments.count > 10)
+    }
+
+    @Test func `a stopped client closes, fails its calls, and stays stopped`() {
+        var harness = ClientHarness.open()
+        let call = harness.call()
+        _ = harness.take()
+        harness.core.stop(into: &harness.actions)
+        harness.core.stop(into: &harness.actions)
+        let error = ReplyError(.failed, "the client was stopped")
+        #expect(harness.take() == [.disconnect, .callEnded(call, .failure(error: error))])
+        harness.core.disconnected(code: 1000, at: harness.now, into: &harness.actions)
+        harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
+        #expect(harness.take().isEmpty)
+    }
+
+    @Test func `I4 a client without calls pings well within the lease`() {
+        var harness = ClientHarness.open()
+        var last = harness.now
+        for _ in 0..<1000 {
+            harness.now += 50
+            harness.core.tick(at: harness.now, into: &harness.actions)
+            for call in harness.sent() {
+                #expect(call.method == "ping")
+                #expect(harness.now - last >= 20_000)
+                last = harness.now
+            }
+            #expect(harness.now - last < 20_050)
+        }
+        #expect(last > 40_000)
+        // Any call replaces a ping.
+        harness.now += 15_000
+        _ = harness.call("live.list")
+        _ = harness.take()
+        harness.now += 10_000
+        harness.core.tick(at: harness.now, into: &harness.actions)
+        #expect(harness.sent().isEmpty)
+    }
+}

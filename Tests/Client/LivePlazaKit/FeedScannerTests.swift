@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+@Suite struct FeedScannerTests {
+    private static let nasty = [
+        #""n":5}"#, #"{"n":5},{"n":6}"#, #"\"n\":5}"#, "\\", "\"", #""token":"9.9""#, #"{"feed":{"#, "\u{0}\u{1F}",
+        "n", ":", "🎉", #"","n":7}"#, #"\","n":8}"#, "", #""items":[],"#, #""n":"#,
+    ]
+
+    private static func text(_ random: inout SeededRandom) -> String {
+        (0..<Int.random(in: 0...4, using: &random)).map { _ in
+            self.nasty[Int.random(in: 0..<self.nasty.count, using: &random)]
+        }.joined()
+    }
+
+    private static func content(_ random: inout SeededRandom) -> FeedContent {
+        let user = UserInfo(userID: "bob", userName: self.text(&random), avatarURL: self.text(&random))
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0:
+            return .text(
+                sender: user, text: self.text(&random), extensionInfo: ["n": self.text(&random), "\"n": "5}"])
+        case 1: return .custom(sender: user, businessID: self.text(&random), data: self.text(&random))
+        case 2:
+            return .metadataChanged(
+                set: ["n": "5", "k" + self.text(&random): "}"], removed: [self.text(&random), "n"])
+        case 3: return .audienceJoined(user: user)
+        case 4:
+            let event = StageEvent.seatTaken(index: 5, user: user)
+            return .stage(
+                record: StageRecord(app: "a", live: "n", epoch: 5, revision: 5, seats: [Seat(index: 5)]),
+                events: [event, .seatLocked(index: 5)])
+        default: return .infoChanged(info: LiveInfo(liveID: "n", liveOwner: user) { $0.metaData = ["n": "5"] })
+        }
+    }
+
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func `I7 the scanner agrees with the JSON decoder on every frame`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<25 {
+            let first = Int64.random(in: 1...1 << 40, using: &random)
+            let epoch = Int64.random(in: 0...1 << 40, using: &random)
+            let count = Int64.random(in: 0...6, using: &random)
+            let items = (0..<count).map {
+                FeedEntry(n: first + $0, at: .init(milliseconds: 5), content: Self.content(&random))
+            }
+            let last = first + count - 1
+            let live = LiveID([#""n":5}"#, "l", #"\"#][Int.random(in: 0..<3, using: &random)])
+            let bytes = Wire.encode(
+                ServerFrame.feed(live: live, epoch: epoch, items: items, token: "\(epoch).\(last)"))
+            guard case .feed(_, epoch, let read, _) = try Wire.decode(ServerFrame.self, from: bytes) else {
+                Issue.record("no feed frame")
+                return
+            }
+            #expect(FeedSamples.isFeed(bytes))
+            let scan = try #require(FeedSamples.scan(bytes), "\(String(decoding: bytes, as: UTF8.self))")
+            #expect(scan.epoch == epoch && scan.count == read.count && scan.last == last)
+            #expect(scan.first == read.first?.n ?? last + 1)
+        }
+    }
+
+    @Test func `a token's hint is read, and history is distinguished from new items`() throws {
+        let hinted = try #require(FeedSamples.scan(FeedSamples.frame(5...7, offset: 9_000_000_000)))
+        #expect(hinted.offset == 9_000_000_000 && hinted.last == 7 && !hinted.isHistory)
+        #expect(hinted.token.text == "77.7.9000000000")
+        let history = try #require(FeedSamples.scan(FeedSamples.history([3, 8], at: "77.12.5")))
+        #expect(history.isHistory && history.count == 2 && history.first == 13 && history.last == 12)
+        #expect(FeedSamples.scan(FeedSamples.history([8, 3], at: "77.12.5")) == nil, "out of order")
+        #expect(FeedSamples.scan(FeedSamples.history([8, 8], at: "77.12.5")) == nil, "twice")
+        #expect(FeedSamples.scan(FeedSamples.history([8, 13], at: "77.12.5")) == nil, "of after")
+        #expect(FeedSamples.scan(FeedSamples.history([], at: "77.12.5")) == nil, "nothing")
+    }
+
+    @Test func `a truncated frame is never taken for a whole one`() {
+        var random = SeededRandom(seed: 3)
+        let items = (5...7 as ClosedRange<Int64>).map {
+            FeedEntry(n: $0, at: .init(milliseconds: 5), content: Self.content(&random))
+        }
+        let bytes = Wire.encode(ServerFrame.feed(live: "l", epoch: 77, items: items, token: "77.7"))
+        // The scanner reads up to the last digit of the token.
+        for count in 0..<bytes.count - 4 { #expect(FeedSamples.scan(Array(bytes[..<count])) == nil, "\(count)") }
+    }
+
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func `I16 junk never traps, and a frame with a gap is rejected`(
+        seed: UInt64
+    ) {
+        var random = SeededRandom(seed: seed)
+        let good = Wire.encode(FeedSamples.frame(8...12))
+        let alphabet = Array(#"{"feed:epochitmsn}],0123456789.\"#.utf8)
+        for _ in 0..<500 {
+            var bytes = good
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let index = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes[index] = UInt8.random(in: .min ... .max, using: &random)
+                case 1: bytes.remove(at: index)
+                default: bytes.insert(alphabet[Int.random(in: 0..<alphabet.count, using: &random)], at: index)
+                }
+            }
+            if let scan = FeedScan(bytes.span) {
+                #expect(scan.count == 0 || scan.last - scan.first + 1 == Int64(scan.count))
+                #expect(scan.count >= 0)
+            }
+            let noise = (0..<Int.random(in: 0...200, using: &random)).map { _ in
+                alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+            }
+            _ = FeedScan(noise.span)
+            _ = FeedScan((Array(#"{"feed":{"#.utf8) + noise + Array(#""token":"1.1"}}"#.utf8)).span)
+        }
+    }
+
+    @Test(
+        arguments: [
+            #"{"feed":{"epoch":1,"items":[{"n":1},{"n":3}],"live":"l","token":"1.3"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":2},{"n":1}],"live":"l","token":"1.1"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.2"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.1.1.1"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.1.x"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l","token":"1.x"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":1}],"live":"l"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"x":1}],"live":"l","token":"1.1"}}"#,
+            #"{"feed":{"items":[],"live":"l","token":"1.1"}}"#,
+            #"{"feed":{"epoch":1,"items":[{"n":99999999999999999999}],"live":"l","token":"1.99999999999999999999"}}"#,
+            #"{"reply":{"id":1}}"#, "", "{", #"{"feed":{"#,
+        ]) func `text of another form is not scanned`(text: String)
+    {
+        #expect(FeedSamples.scan(Array(text.utf8)) == nil)
+    }
+
+    @Test func `frames of other kinds are not feed frames`() {
+        let frames: [ServerFrame] = [
+            .reply(id: 1, .success(result: .done)), .drain(reconnectWithin: 1),
+            .counts(LiveCount(live: "l", count: 1, totalViewers: 1, stale: false, at: .init(milliseconds: 1))),
+        ]
+        for frame in frames { #expect(!FeedSamples.isFeed(Wire.encode(frame))) }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import ClusterKit
+import Concurrency
+import Foundation
+import FoundationNetworking
+import PlazaWire
+import TestSupport
+import Testing
+
+/// Checks the HTTP API against its own description with the tool schemathesis.
+///
+/// It generates valid and invalid requests from the document, and validates each response.
+@Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct APIContractTests {
+    private static let checks = [
+        "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
+    ]
+    /// The number of generated requests for each operation, in addition to those that the description implies.
+    ///
+    /// They are the same in each run.
+    private static let examples = ["--phases", "coverage,fuzzing", "--max-examples", "20"]
+
+    /// Rules: R13.10, R13.13.
+    @Test(.timeLimit(.minutes(5)))
+    func `a running cluster answers as the description of the HTTP API says`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let gateway = try #require(cluster.gateways.first)
+            let server = harness.token("shop", isServer: true)
+            // Generated requests: most of them name resources that do not exist.
+            try await self.run(gateway.http, server, Self.examples)
+            // The existing resources, lives in a battle and their owners, and names for the requests.
+            for (method, path, body) in [
+                ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
+                ("POST", "/v1/lives", #"{"live":"duet","owner":"bob"}"#),
+                ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
+                ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new"}"#),
+                ("POST", "/v1/call/cohost.request", #"{"live":"concert","to":["duet"]}"#),
+                ("POST", "/v1/call/cohost.accept", #"{"live":"duet","inviter":"concert"}"#),
+                ("POST", "/v1/lives/concert/bans", #"{"users":["eve"],"duration":-1,"reason":"spam"}"#),
+                ("POST", "/v1/lives/concert/mutes", #"{"users":["carl"],"duration":600}"#),
+                ("POST", "/v1/lives/concert/gifts", #"{"gift":"rose","from":"dora","count":3}"#),
+            ] {
+                let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
+                #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
+            }
+            let battle = try await harness.ask(
+                "POST", "/v1/battles", #"{"live":"concert","to":["duet"],"duration":300}"#, of: gateway.http,
+                token: server)
+            let result = try Wire.decode(JSONValue.self, from: Array(battle.text.utf8)).members["result"]
+            guard battle.status == 201, case .text(let id)? = result?.members["battle"]?.members["battle"] else {
+                Issue.record("there is no battle: \(battle.text)")
+                return
+            }
+            let names = """
+                [parameters]
+                "path.live" = "concert"
+                "path.user" = "alice"
+                "path.gift" = "rose"
+                "path.category" = "new"
+                "path.battle" = "\(id)"
+                """
+            try await self.run(
+                gateway.http, server,
+                Self.examples + ["--exclude-operation-id", "endLive", "--exclude-operation-id", "call"],
+                configuration: names)
+            // A user's token: reads are answered, the rest is refused as described.
+            try await self.run(gateway.http, harness.token("bob"), ["--phases", "coverage"])
+            // The first of these requests ends the live.
+            try await self.run(
+                gateway.http, server, ["--phases", "coverage", "--include-operation-id", "endLive"],
+                configuration: names)
+            let ended = try await harness.ask("GET", "/v1/lives/concert", "", of: gateway.http, token: server)
+            #expect(ended.status == 404)
+        }
+    }
+
+    /// Runs the tool, which must find no fault.
+    private func run(
+        _ url: String, _ token: String, _ options: [String], configuration: String = ""
+    ) async throws {
+        let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "liveplaza-api-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "schemathesis.toml")
+        try Data(configuration.utf8).write(to: file)
+        // With generated names, the tool expects an error for requests whose invalid part it has replaced.
+        let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
+        let arguments =
+            [
+                "python3", "-m", "schemathesis.cli", "--config-file", file.path, "run", "\(url)/openapi.json",
+                "--checks",
+                checks.joined(separator: ","), "--header", "Authorization:Bearer \(token)",
+                "--generation-deterministic",
+                "--request-timeout", "15", "--suppress-health-check", "all",
+                "--warnings", "off", "--no-color", "--continue-on-failure",
+            ] + options
+        let (end, text) = try await runOnDedicatedThread {
+            try TestProcess.run(
+                arguments, environment: PythonPackages.environment(packages: packages), directory: folder.path)
+        }
+        #expect(end == .exited(0), "\(text.suffix(8000))")
+    }
+}
+
+extension ClusterHarness {
+    /// Sends a request over HTTP; returns the status and the body of the response.
+    func ask(
+        _ method: String, _ path: String, _ body: String, of base: String, token: String
+    ) async throws -> (status: Int, text: String) {
+        guard let url = URL(string: base + path) else { throw URLError(.badURL) }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        if !body.isEmpty {
+            request.httpBody = Data(body.utf8)
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        }
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+    }
+}

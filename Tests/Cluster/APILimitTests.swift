@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import PlazaModel
+import PlazaWire
+import TestSupport
+import Testing
+
+/// Values over their limits, sent to a resource of the HTTP API and in the corresponding call.
+@Suite(.serialized) struct APILimitTests {
+    /// One value for both forms.
+    ///
+    /// The live `concert` exists, and the members of the body become the parameters of the call.
+    private struct Row {
+        var method: String
+        var path: String
+        var body: String
+        var call: String
+        var params: String
+        var code: ReplyCode
+
+        /// A row whose call has the members of the body and `extra` as parameters.
+        init(
+            _ method: String, _ path: String, _ body: String, _ call: String, _ extra: String, _ code: ReplyCode
+        ) {
+            (self.method, self.path, self.body, self.call, self.code) = (method, path, body, call, code)
+            self.params = "{\(extra)\(extra.isEmpty ? "" : ",")\(body)}"
+        }
+
+        /// A row whose call has the parameter `live`.
+        init(_ method: String, _ path: String, _ body: String, _ call: String, _ code: ReplyCode) {
+            self.init(method, path, body, call, #""live":"concert""#, code)
+        }
+    }
+
+    private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+    /// U+0001, of which JSON makes six bytes each.
+    private static func controls(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
+    private static func list(_ count: Int, _ element: (Int) -> String) -> String {
+        "[\((0..<count).map(element).joined(separator: ","))]"
+    }
+    private static let words = #""words":\#(Self.list(AppLimits.words + 1) { "\"w\($0)\"" })"#
+    private static let categories =
+        #""categories":\#(Self.list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# })"#
+    private static let gifts =
+        #""categories":[{"categoryID":"c","name":"C","gifts":"#
+        + #"\#(Self.list(AppLimits.gifts + 1) { #"{"giftID":"g\#($0)","name":"G"}"# })}]"#
+    private static let keys = (0...Limits.metadataKeys).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
+    private static let languages = (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
+    private static let live = "/v1/lives/concert"
+
+    private static let rows: [Row] = [
+        Row(
+            "POST", "/v1/lives", #""live":"new","owner":"eve","categoryList":[1,2,3,4]"#, "live.create", "",
+            .tooManyTags),
+        Row("PATCH", Self.live, #""categoryList":[1,2,3,4]"#, "live.update", .tooManyTags),
+        Row("PATCH", Self.live, "\"liveName\":\"\(Self.text(101))\"", "live.update", .badRoomName),
+        Row("PATCH", Self.live, "\"notice\":\"\(Self.text(101))\"", "live.update", .badParameter),
+        Row("PATCH", Self.live, #""liveName":"a\u0001b""#, "live.update", .badRoomName),
+        Row("PATCH", Self.live, #""coverURL":"https://a\u0000""#, "live.update", .badParameter),
+        Row("PATCH", Self.live, "\"notice\":\"\(Self.controls(34))\"", "live.update", .badParameter),
+        Row("PATCH", Self.live, #""maxSeatCount":51"#, "live.update", .badParameter),
+        Row("PATCH", Self.live, #""seatTemplate":1000"#, "live.update", .badParameter),
+        Row("PATCH", Self.live, #""maxMemberCount":-1"#, "live.update", .badParameter),
+        Row("PUT", "/v1/app/words", Self.words, "app.setWords", "", .overLimit),
+        Row("POST", "/v1/app/words", Self.words, "app.addWords", "", .overLimit),
+        Row("PUT", "/v1/app/words", "\"words\":[\"\(Self.text(101))\"]", "app.setWords", "", .badParameter),
+        Row("PUT", "/v1/app/gifts", Self.categories, "app.setGifts", "", .overLimit),
+        Row("PUT", "/v1/app/gifts", Self.gifts, "app.setGifts", "", .overLimit),
+        Row(
+            "PUT", "/v1/app/gifts",
+            #""categories":[{"categoryID":"c","name":"C","translations":{\#(Self.languages)}}]"#, "app.setGifts", "",
+            .overLimit),
+        Row("PATCH", "\(Self.live)/metadata", "\"metadata\":{\(Self.keys)}", "metadata.set", .tooManyMetadataKeys),
+        Row("PATCH", "\(Self.live)/metadata", "\"metadata\":{}", "metadata.set", .badParameter),
+        Row(
+            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"\(Self.text(51))\":\"\"}", "metadata.set",
+            .metadataKeyTooLong),
+        Row(
+            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.text(2049))\"}", "metadata.set",
+            .metadataValueTooLong),
+        Row(
+            "PATCH", "\(Self.live)/metadata", "\"metadata\":{\"k\":\"\(Self.controls(683))\"}", "metadata.set",
+            .metadataValueTooLong),
+        Row(
+            "PATCH", "\(Self.live)/metadata", #""metadata":{"\u0001":"v"}"#, "metadata.set", .badParameter),
+        Row("POST", "\(Self.live)/bans", #""users":["eve"],"duration":0"#, "live.ban", .badParameter),
+        Row(
+            "POST", "\(Self.live)/bans", #""users":["eve"],"duration":9,"reason":"\u0001""#, "live.ban", .badParameter),
+        Row(
+            "POST", "\(Self.live)/messages", "\"text\":\"\(Self.controls(4097))\"", "barrage.sendText", .messageTooLong),
+        Row(
+            "POST", "\(Self.live)/custom-messages", #""businessID":"a\u0001","data":"x""#, "barrage.sendCustom",
+            .badParameter),
+        Row(
+            "POST", "\(Self.live)/gifts", #""gift":"rose","from":"bob","fromName":"\u0001""#, "gift.send", .badParameter
+        ),
+        Row("POST", "\(Self.live)/bans", #""users":[],"duration":9"#, "live.ban", .badParameter),
+        Row(
+            "POST", "\(Self.live)/mutes", "\"users\":\(Self.list(21) { "\"u\($0)\"" }),\"duration\":9", "live.mute",
+            .badParameter),
+        Row("POST", "\(Self.live)/messages", #""text":"""#, "barrage.sendText", .badParameter),
+        Row("POST", "\(Self.live)/messages", "\"text\":\"\(Self.text(12_289))\"", "barrage.sendText", .messageTooLong),
+        Row(
+            "POST", "\(Self.live)/custom-messages", #""businessID":"","data":"x""#, "barrage.sendCustom", .badParameter),
+        Row("POST", "\(Self.live)/gifts", #""gift":"rose","count":256"#, "gift.send", .badParameter),
+        Row(
+            "POST", "\(Self.live)/gifts", "\"gift\":\"rose\",\"receivers\":\(Self.list(51) { "\"u\($0)\"" })",
+            "gift.send",
+            .badParameter),
+        Row(
+            "PATCH", "\(Self.live)/seats/99", #""locked":true"#, "seat.lock", #""live":"concert","seatIndex":99"#,
+            .noSuchSeat),
+        Row(
+            "PUT", "\(Self.live)/guests/eve", #""seatIndex":99"#, "seat.place", #""live":"concert","user":"eve""#,
+            .noSuchSeat),
+        Row("POST", "/v1/battles", "\"live\":\"concert\",\"to\":[]", "battle.create", "", .badParameter),
+        Row(
+            "POST", "/v1/battles/b-1/scores", "\"scores\":\(Self.list(10) { "{\"live\":\"l\($0)\",\"score\":1}" })",
+            "battle.score", #""battle":"b-1""#, .badParameter),
+    ]
+
+    /// Rules: R17.4, R17.5.
+    @Test(.timeLimit(.minutes(3)))
+    func `a value over its limit has the same code over HTTP and in its call`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let base = try #require(cluster.gateways.first).http
+            let server = harness.token("shop", isServer: true)
+            for (method, path, body) in [
+                ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
+                ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
+                ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new"}"#),
+            ] {
+                let made = try await harness.ask(method, path, body, of: base, token: server)
+                #expect((200...201).contains(made.status), "\(path): \(made.text)")
+            }
+            for row in Self.rows {
+                let resource = try await harness.ask(row.method, row.path, "{\(row.body)}", of: base, token: server)
+                let call = try await harness.ask("POST", "/v1/call/\(row.call)", row.params, of: base, token: server)
+                let what = "\(row.method) \(row.path) \(row.body.prefix(60))"
+                #expect(resource.status == call.status, "\(what)")
+                for (way, answer) in [("resource", resource.text), ("call", call.text)] {
+                    let code = try Wire.decode(JSONValue.self, from: Array(answer.utf8)).members["error"]?.members[
+                        "code"]
+                    #expect(code == .integer(Int64(row.code.code)), "\(what), by the \(way): \(answer)")
+                }
+            }
+            for query in ["/v1/lives?cursor=\(Self.text(300))", "\(Self.live)/audience?cursor=\(Self.text(300))"] {
+                let answer = try await harness.ask("GET", query, "", of: base, token: server)
+                #expect(!answer.text.contains("badParameter"), "a cursor has its call's code: \(answer.text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import Tokens
+
+/// The addresses and tokens of a running cluster, a load run and the scenario, shared by its tests.
+struct ClusterHarness: Sendable {
+    let cluster: LocalCluster
+    private let key: AppKey
+
+    init(_ cluster: LocalCluster) throws {
+        self.cluster = cluster
+        self.key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
+    }
+
+    var addresses: [PlazaAddress] {
+        self.cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
+    }
+
+    func token(_ user: String, isServer: Bool = false, validFor lifetime: Duration = .seconds(3600)) -> String {
+        let claims = TokenClaims(
+            app: AppsFile.demoApp, user: user,
+            expires: Int64(Date().timeIntervalSince1970) + lifetime.components.seconds,
+            role: isServer ? .server : .user)
+        return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
+    }
+
+    static func name(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
+
+    func playScenario() async throws {
+        let setting = Scenario.Setting(
+            addresses: self.addresses, name: Self.name("ev"), token: { self.token($0, isServer: $1) }, say: { _ in })
+        try await Scenario(setting).play()
+    }
+
+    /// Runs load in several lives and disturbs the cluster while messages are sent.
+    ///
+    /// - Parameters:
+    ///   - lives: the number of lives.
+    ///   - viewers: the number of viewers of each live.
+    ///   - rate: messages a second in each live.
+    ///   - duration: how long messages are sent.
+    ///   - disturbance: starts two seconds after the first message.
+    /// - Returns: the report of the load run.
+    /// - Throws: the error of `disturbance`, or the reason why the load could not run.
+    func load(
+        lives: Int = 4, viewers: Int = 10, rate: Double = 10, duration: Duration = .seconds(10),
+        disturbance: @escaping @Sendable () async throws -> Void
+    ) async throws -> LoadReport {
+        var plan = LoadPlan(addresses: self.addresses, name: Self.name("ld")) { self.token($0) }
+        plan.lives = lives
+        plan.viewers = viewers
+        plan.rate = rate
+        plan.duration = duration
+        plan.drainTimeout = .seconds(30)
+        let (sending, began) = AsyncStream.makeStream(of: Void.self)
+        return try await withThrowingTaskGroup(of: LoadReport?.self) { group in
+            group.addTask { [plan] in
+                let report = try await LoadRunner.run(plan) { progress in
+                    if progress.stage == .sending, progress.elapsed >= .seconds(2) { began.finish() }
+                }
+                began.finish()
+                return report
+            }
+            group.addTask {
+                for await _ in sending {}
+                try await disturbance()
+                return nil
+            }
+            var report: LoadReport?
+            while let result = try await group.next() { report = report ?? result }
+            guard let report else { throw ScenarioFailure("the load gave no report") }
+            return report
+        }
+    }
+
+    /// A logged-in client.
+    ///
+    /// - Parameters:
+    ///   - user: the id of its user.
+    ///   - isServer: whether its token has the role of the app's server.
+    ///   - hub: the loop on which it runs.
+    ///   - addresses: the gateways that it may connect to; nil: all.
+    /// - Returns: the client, which connects by itself.
+    func client(
+        _ user: String, isServer: Bool = false, on hub: ClientHub, addresses: [PlazaAddress]? = nil
+    ) -> PlazaClient {
+        var options = ClientCore.Options(token: self.token(user, isServer: isServer), session: SessionID(user))
+        // Some tests run with a short lease.
+        options.pingInterval = .seconds(1)
+        return hub.client(addresses: addresses ?? self.addresses, options: options)
+    }
+}

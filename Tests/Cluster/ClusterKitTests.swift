@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import ClusterKit
+import Foundation
+import TestSupport
+import Testing
+
+/// The supervision of processes, with small scripts in place of the services.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ClusterKitTests {
+    /// A fake service: it answers `/readyz` and prints its options.
+    static let script = """
+        #!/usr/bin/env python3
+        import http.server, os, signal, sys
+        options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200); self.end_headers(); self.wfile.write(b'ready')
+            def log_message(self, *ignored): pass
+        print('kafka', options['--kafka'], flush=True)
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        http.server.ThreadingHTTPServer(('127.0.0.1', int(options['--ops-port'])), Handler).serve_forever()
+        """
+
+    /// A directory with this script under the name of each service, and the real `plaza`.
+    static func programs() throws -> String {
+        let directory = NSTemporaryDirectory() + "liveplaza-programs-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        for kind in ServiceKind.allCases {
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
+            let path = directory + "/" + kind.rawValue
+            #expect(
+                FileManager.default.createFile(atPath: path, contents: Data(Self.script.utf8), attributes: attributes))
+        }
+        let plaza = try ProgramFinder().path(of: "plaza")
+        try FileManager.default.createSymbolicLink(atPath: directory + "/plaza", withDestinationPath: plaza)
+        return directory
+    }
+
+    static func options(realKafka brokers: Int? = nil) throws -> ClusterOptions {
+        var options = LiveCluster.options(realKafka: brokers)
+        options.binaryDirectory = try Self.programs()
+        return options
+    }
+
+    /// Waits until processes that are not our children have ended, with `tail --pid` of coreutils.
+    static func awaitEnd(of pids: [Int32]) async throws {
+        for pid in pids {
+            let tail = try TestProcess(["tail", "-s", "0.02", "--pid=\(pid)", "-f", "/dev/null"])
+            #expect(await tail.ended() == .exited(0))
+        }
+    }
+
+    @Test func `a cluster becomes ready, reports its addresses, and leaves no process behind`() async throws {
+        var options = try Self.options()
+        options.scale = [.gateway: 2, .cohostBattle: 0]
+        let directory = options.runDirectory
+        let pids = try await LiveCluster.with(options) { cluster in
+            let state = try ClusterState.read(runDirectory: directory)
+            #expect(
+                state.processes.map(\.name) == [
+                    "redis", "broker-1", "room-directory-1", "audience-presence-1", "barrage-fanout-1", "gateway-1",
+                    "gateway-2",
+                ])
+            #expect(await state.checkingReadiness().isReady)
+            #expect(state.gateways.count == 2 && state.gateways == cluster.gateways)
+            #expect(HealthProbe.kafka(bootstrap: state.kafka))
+            return state.processes.compactMap(\.pid)
+        }
+        #expect(pids.count == 7)
+        try await Self.awaitEnd(of: pids)
+        #expect(throws: ClusterError.self) { try ClusterState.read(runDirectory: options.runDirectory) }
+    }
+
+    @Test func `a dead process is restarted with the same ports`() async throws {
+        var options = try Self.options()
+        options.restartsExitedProcesses = true
+        try await LiveCluster.with(options) { cluster in
+            for name in ["redis", "gateway-1"] {
+                let before = try cluster.process(named: name)
+                try await cluster.kill(name)
+                try await cluster.waitUntilReady(within: .seconds(10))
+                let after = try cluster.process(named: name)
+                #expect(after.pid != before.pid && after.restarts == 1)
+                #expect(after.ports == before.ports && after.opsPort == before.opsPort)
+                #expect(after.lastEnd == "was ended by signal 9")
+            }
+        }
+    }
+
+    @Test func `without automatic restarts, a killed process stays down until it is restarted by hand`() async throws {
+        try await LiveCluster.with(try Self.options()) { cluster in
+            try await cluster.kill("barrage-fanout-1")
+            #expect(try cluster.process(named: "barrage-fanout-1").pid == nil)
+            #expect(throws: ClusterError.notAlive("barrage-fanout-1")) {
+                try cluster.signal("barrage-fanout-1", SIGSTOP)
+            }
+            // A process that was killed on purpose is not waited for.
+            try await cluster.waitUntilReady(within: .seconds(10))
+            try await cluster.restart("barrage-fanout-1")
+            try await cluster.waitUntilReady(within: .seconds(10))
+            #expect(try cluster.process(named: "barrage-fanout-1").pid != nil)
+        }
+    }
+
+    @Test func `a stopped process is not ready, and becomes ready when it continues`() async throws {
+        try await LiveCluster.with(try Self.options()) { cluster in
+            try cluster.signal("gateway-1", SIGSTOP)
+            let error = await #expect(throws: ClusterError.self) {
+                try await cluster.waitUntilReady(within: .milliseconds(1200))
+            }
+            guard case .notReady(["gateway-1"], _) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            try cluster.signal("gateway-1", SIGCONT)
+            try await cluster.waitUntilReady(within: .seconds(10))
+            // A stopped process must not delay the end of the cluster either.
+            try cluster.signal("gateway-1", SIGSTOP)
+        }
+    }
+
+    @Test func `an instance is added and removed while the cluster runs`() async throws {
+        try await LiveCluster.with(try Self.options()) { cluster in
+            let name = try cluster.add(.gateway)
+            #expect(name == "gateway-2")
+            try await cluster.waitUntilReady(within: .seconds(10))
+            #expect(cluster.gateways.map(\.name) == ["gateway-1", "gateway-2"])
+            try await cluster.remove("gateway-1")
+            #expect(cluster.gateways.map(\.name) == ["gateway-2"])
+            // A name is not used twice, because it is the transactional id of the instance.
+            #expect(try cluster.add(.gateway) == "gateway-3")
+        }
+    }
+
+    @Test func `a second cluster in the same run directory is refused and harms nothing`() async throws {
+        let options = try Self.options()
+        try await LiveCluster.with(options) { cluster in
+            let second = LocalCluster(options)
+            let error = await #expect(throws: ClusterError.self) { try await second.start() }
+            await second.stop()
+            let own = ProcessInfo.processInfo.processIdentifier
+            #expect(error == .alreadyRunning(runDirectory: cluster.directory.path, pid: own))
+            let asked = try await ClusterState.read(runDirectory: options.runDirectory).checkingReadiness()
+            #expect(asked.isReady)
+        }
+    }
+
+    @Test func `services follow the embedded broker to its new address`() async throws {
+        var options = try Self.options()
+        options.restartsExitedProcesses = true
+        try await LiveCluster.with(options) { cluster in
+            let before = cluster.state.kafka
+            try await cluster.kill("broker-1")
+            var version = 0
+            while cluster.state.kafka == before, let change = await cluster.change(after: version) {
+                version = change.version
+            }
+            try await cluster.waitUntilReady(within: .seconds(10))
+            let after = cluster.state.kafka
+            #expect(after != before)
+            for process in cluster.processes where process.opsPort != nil {
+                #expect(RunDirectory.lastLines(of: process.log, count: 1).hasSuffix("kafka \(after)"))
+            }
+        }
+    }
+
+    @Test func `a program that keeps failing is reported with the end of its log`() async throws {
+        var options = try Self.options()
+        options.restartsExitedProcesses = true
+        let gateway = (options.binaryDirectory ?? "") + "/gateway"
+        try Data("#!/bin/sh\necho no such thing as a shard\nexit 3\n".utf8).write(to: URL(fileURLWithPath: gateway))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: gateway)
+        let cluster = LocalCluster(options)
+        try await cluster.start()
+        let error = await #expect(throws: ClusterError.self) { try await cluster.waitUntilReady(within: .seconds(30)) }
+        await cluster.stop()
+        guard case .ended("gateway-1", "ended with status 3", _, let lines) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(lines.contains("no such thing as a shard"))
+    }
+
+    /// Runs `plaza up`, sends it a signal when the cluster is ready, and returns its status when all its children have
+    /// ended.
+    static func plazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
+        let options = try Self.options()
+        let programs = options.binaryDirectory ?? ""
+        let plaza = try TestProcess(
+            [programs + "/plaza", "up", "--port", "0", "--run-dir", options.runDirectory],
+            environment: ["LIVEPLAZA_BIN_DIR": programs], output: .nothing)
+        let status = try TestProcess(
+            [programs + "/plaza", "status", "--wait", "30", "--run-dir", options.runDirectory], output: .nothing)
+        #expect(await status.ended() == .exited(0))
+        let state = try ClusterState.read(runDirectory: options.runDirectory)
+        #expect(state.processes.count == 7 && state.supervisor == plaza.pid)
+        kill(plaza.pid, signal)
+        let end = await plaza.ended()
+        try await Self.awaitEnd(of: state.processes.compactMap(\.pid))
+        #expect(throws: ClusterError.self) { try ClusterState.read(runDirectory: options.runDirectory) }
+        return end
+    }
+
+    @Test func `children die with their supervisor, however it dies`() async throws {
+        let end = try await Self.plazaUp(endedBy: SIGKILL)
+        #expect(end == .signalled(SIGKILL))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func `plaza up stops all processes in order on a signal`(signal: Int32)
+        async throws
+    {
+        let end = try await Self.plazaUp(endedBy: signal)
+        #expect(end == .exited(0))
+    }
+
+    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
+    func `a real Kafka is started, survives kill -9 at its ports, and keeps its data`() async throws {
+        var options = try Self.options(realKafka: 1)
+        options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
+        let cluster = LocalCluster(options)
+        try await cluster.start()
+        let before = try cluster.process(named: "broker-1")
+        try await cluster.kill("broker-1")
+        #expect(!HealthProbe.kafka(bootstrap: cluster.state.kafka))
+        try await cluster.restart("broker-1")
+        try await cluster.waitUntilReady(within: .seconds(60))
+        let after = try cluster.process(named: "broker-1")
+        #expect(after.ports == before.ports && HealthProbe.kafka(bootstrap: cluster.state.kafka))
+        await cluster.stop()
+        options.broker = .kafkaHome(LiveCluster.kafkaHome ?? "", brokers: 3)
+        let other = LocalCluster(options)
+        let error = await #expect(throws: ClusterError.self) { try await other.start() }
+        guard case .badOption(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("holds the data of 1 broker"))
+        try FileManager.default.removeItem(atPath: cluster.directory.path)
+    }
+
+    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
+    func `three brokers of a real Kafka form one cluster`() async throws {
+        try await LiveCluster.with(try Self.options(realKafka: 3)) { cluster in
+            #expect(cluster.state.brokers == 3)
+            for address in cluster.state.kafka.split(separator: ",") {
+                #expect(HealthProbe.kafka(bootstrap: "\(address)"))
+            }
+        }
+    }
+
+    @Test func `a real Kafka is present when it is required`() {
+        let isRequired = ProcessInfo.processInfo.environment["LIVEPLAZA_REQUIRE_KAFKA"] == "1"
+        #expect(!isRequired || LiveCluster.kafkaHome != nil, "LIVEPLAZA_REQUIRE_KAFKA is 1, but there is no Kafka")
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import TestSupport
+import Testing
+
+/// Effects of a change in one service on the state of another (R18.4, R18.5, R18.7, R18.8), in real processes: hosts.
+@Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreHostTests {
+    /// Rules: R8.7, R18.7.
+    @Test func `I12 a new connection shows all lives on each stage in the co-host template to all viewers`()
+        async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let (one, two) = (try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601))
+        try await one.connect(two)
+        for (fixture, other) in [(one, two), (two, one)] {
+            let stage = try await fixture.watcher.waitForStage("both hosts on their seats") { record, _ in
+                record.connection?.members.first { $0.live == other.live }?.seats?.map(\.index) == [0]
+            }
+            #expect(Set(stage.layout.regions.map(\.userID)) == [one.user(one.host), two.user(two.host)])
+            #expect(stage.layout.canvas.templateID == 600)
+            #expect(stage.connection?.members.map(\.live) == [one.live, two.live])
+            #expect(fixture.watcher.events.map(\.short).contains("joined \(other.live)"))
+        }
+        // A guest in one live is seen in the other.
+        let guest = try await two.join("guest")
+        try await two.seat(guest, on: 2)
+        let seen = try await one.watcher.waitForStage("the other live's guest") { record, _ in
+            record.layout.regions.contains { $0.live == two.live && $0.userID == two.user(guest) }
+        }
+        #expect(seen.connection?.members[1].seats?.map(\.index) == [0, 2])
+    }
+
+    /// Rules: R18.8.
+    @Test
+    func
+        `I12 I14 the end of a connection ends its battle, removes the other live from the stage, and restores the template`()
+        async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let (one, two) = (try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601))
+        try await one.connect(two)
+        _ = try await one.startBattle(two, seconds: 120)
+        try await one.call(one.host, "cohost.exit")
+        for (fixture, template) in [(one, 800), (two, 601)] {
+            let stage = try await fixture.watcher.waitForStage("the stage alone again") { record, events in
+                record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }
+            }
+            #expect(Set(stage.layout.regions.map(\.live)) == [fixture.live])
+            #expect(stage.layout.canvas.templateID == template)
+            #expect(stage.battle?.ended == .allMemberExit)
+            let ends = fixture.watcher.events.map(\.short).filter { !$0.hasPrefix("joined") && !$0.hasPrefix("taken") }
+            let expected = [
+                "battle", "fights \(one.live)", "fights \(two.live)", "exits \(one.live)", "exits \(two.live)",
+                "over allMemberExit", "out \(one.live)",
+            ]
+            #expect(ends == expected)
+        }
+    }
+
+    /// Rules: R18.9.
+    @Test func `I14 a battle ends at its time, and the connection stays`() async throws {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let (one, two) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        try await one.connect(two)
+        let battle = try await one.startBattle(two, seconds: 1)
+        for fixture in [one, two] {
+            let stage = try await fixture.watcher.waitForStage("the battle's end") { _, events in
+                events.contains(.battleEnded(battle: battle, reason: .timeOver))
+            }
+            #expect(stage.battle?.ended == .timeOver)
+            #expect(stage.connection?.members.map(\.live) == [one.live, two.live])
+        }
+        // No battle is in progress, so the next one may begin.
+        let next = try await one.startBattle(two, seconds: 60)
+        #expect(next != battle)
+    }
+
+    /// Rules: R18.4.
+    @Test
+    func `I4 I12 I14 an owner whose lease ends leaves battle and connection, and the other lives and its own continue`()
+        async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let (one, two, three) = (try await LiveFixture(hub), try await LiveFixture(hub), try await LiveFixture(hub))
+        try await one.connect(two, three)
+        let battle = try await one.startBattle(two, three, seconds: 120)
+        one.host.client.stop()
+        for fixture in [two, three] {
+            let stage = try await fixture.watcher.waitForStage("that the lost host is out", within: 20) { record, _ in
+                record.connection?.members.map(\.live) == [two.live, three.live]
+            }
+            #expect(stage.battle?.id == battle)
+            #expect(stage.battle?.ended == nil)
+            #expect(stage.battle?.sides.map(\.hasLeft) == [true, false, false])
+            #expect(Array(fixture.watcher.events.map(\.short).suffix(2)) == ["exits \(one.live)", "out \(one.live)"])
+            #expect(Set(stage.layout.regions.map(\.live)) == [two.live, three.live])
+        }
+        try await one.watcher.waitForStage("the live alone, its owner's seat empty", within: 20) { record, _ in
+            record.connection == nil && record.seats[0].occupant == nil
+        }
+        _ = try await one.watcher.wait("that the live is suspended") { client in
+            client.items.contains { if case .infoChanged(let info) = $0 { info.status == .suspended } else { false } }
+                ? true : nil
+        }
+        try await one.call(one.watcher, "barrage.sendText", CallParams(text: "still here"))
+        #expect(try await one.details { $0.status == .suspended }.status == .suspended)
+    }
+
+    /// Rules: R18.5.
+    @Test func `I1 I12 I14 an ended live leaves battle and connection, then ends for all viewers with one summary`()
+        async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let (one, two) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        try await one.connect(two)
+        _ = try await one.startBattle(two, seconds: 120)
+        try await one.call(one.watcher, "barrage.sendText", CallParams(text: "good night"))
+        guard case .statistics(let figures) = try await one.call(one.host, "live.end") else {
+            throw ScenarioFailure("no figures")
+        }
+        #expect(figures.totalMessageCount == 1)
+        #expect(figures.totalViewers == 1)
+        for person in [one.host, one.watcher] {
+            _ = try await person.wait("the end") { $0.items.last?.isEnd == true ? true : nil }
+            #expect(person.items.last == .liveEnded(reason: .endedByHost, statistics: figures))
+            #expect(person.items.count { $0.isEnd } == 1)
+            #expect(
+                person.events.map(\.short).suffix(4) == [
+                    "exits \(one.live)", "exits \(two.live)", "over allMemberExit", "out \(one.live)",
+                ])
+            #expect(person.left == [], "the end puts everybody out, and says so once")
+        }
+        let stage = try await two.watcher.waitForStage("the other live alone") { record, events in
+            record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }
+        }
+        #expect(stage.battle?.ended == .allMemberExit)
+        #expect(two.watcher.items.contains { $0.isEnd } == false)
+        let told = try SharedCluster.backend.wait { received in received.contains { $0.text.contains("\(one.live)") } }
+        let word = try #require(told?.first { $0.text.contains("\(one.live)") }).text
+        #expect(word.contains(#""totalMessageCount":1"#), "\(word)")
+        #expect(try await one.rejection(one.watcher, "live.join") == .noSuchRoomOnEntry)
+    }
+
+    /// Rules: R3.39, R18.11.
+    @Test func `an owner's new name reaches the live, the list, the partners' stages and the battle`() async throws {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let (one, two) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        try await one.connect(two)
+        _ = try await one.startBattle(two, seconds: 120)
+        try await one.call(one.host, "self.update", CallParams(name: "Anna the Great"))
+        _ = try await one.watcher.wait("the live's new info") { client in
+            client.items.contains {
+                if case .infoChanged(let info) = $0 { info.liveOwner.userName == "Anna the Great" } else { false }
+            } ? true : nil
+        }
+        let info = try await one.details { $0.liveOwner.userName == "Anna the Great" }
+        #expect(info.liveOwner.userName == "Anna the Great")
+        #expect(try await one.listed().liveOwner.userName == "Anna the Great")
+        for fixture in [one, two] {
+            let stage = try await fixture.watcher.waitForStage("the new name on stage") { record, _ in
+                record.connection?.members[0].host.userName == "Anna the Great"
+                    && record.battle?.sides[0].host.userName == "Anna the Great"
+            }
+            #expect(stage.battle?.sides[1].host.userName == "")
+        }
+        try await two.watcher.waitForStage("the new name on the other live's seat") { record, _ in
+            record.connection?.members[0].seats?.first?.occupant?.user.userName == "Anna the Great"
+        }
+    }
+}

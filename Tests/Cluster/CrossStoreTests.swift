@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import Testing
+
+/// Effects of a change in one service on the state of another (R18.1, R18.10, R6.20), in real processes: users.
+@Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreTests {
+    /// How a user leaves.
+    enum Departure: String, CaseIterable, Sendable {
+        case leaves
+        case isKicked
+        case fallsSilent
+    }
+
+    /// Rules: R18.1.
+    @Test(arguments: Departure.allCases)
+    func
+        `I4 I6 I13 a viewer that leaves frees its seat, ends its requests with a notice, and is gone from list and count`(
+            departure: Departure
+        ) async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let fixture = try await LiveFixture(hub)
+        // A seated admin who has invited the watcher, and a user who has applied and is invited.
+        let sitter = try await fixture.join("sitter")
+        let asker = try await fixture.join("asker")
+        try await fixture.seat(sitter, on: 3)
+        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(sitter)))
+        _ = try await sitter.wait("that it is an admin") {
+            $0.items.contains(.adminSet(user: fixture.user(sitter))) ? true : nil
+        }
+        try await fixture.call(sitter, "seat.invite", CallParams(user: fixture.user(fixture.watcher), timeout: 120))
+        try await fixture.call(asker, "seat.apply", CallParams(timeout: 120))
+        try await fixture.call(fixture.host, "seat.invite", CallParams(user: fixture.user(asker), timeout: 120))
+        try await fixture.watcher.waitForNotice("the admin's invitation") {
+            if case .invitationReceived = $0 { true } else { false }
+        }
+        for person in [sitter, asker] {
+            switch departure {
+            case .leaves: try await fixture.call(person, "live.leave")
+            case .isKicked:
+                try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.user(person)))
+                try await person.waitForNotice("that it was put out") {
+                    if case .kickedOut(.byAdmin, _) = $0 { true } else { false }
+                }
+            case .fallsSilent: person.client.stop()
+            }
+        }
+        try await fixture.watcher.waitForStage("the seat is free", within: 20) { record, events in
+            record.seats[3].occupant == nil && events.map(\.short) == ["left 3"]
+        }
+        try await fixture.watcher.waitForNotice("that the admin's invitation is void", within: 20) {
+            if case .invitationCancelled(let host) = $0 { host.userID == fixture.user(sitter) } else { false }
+        }
+        try await fixture.host.waitForNotice("that the application is void", within: 20) {
+            if case .applicationCancelled(let guest) = $0 { guest.userID == fixture.user(asker) } else { false }
+        }
+        try await fixture.host.waitForNotice("that the invitation found no answer", within: 20) {
+            if case .invitationAnswered(let guest, false) = $0 { guest.userID == fixture.user(asker) } else { false }
+        }
+        _ = try await fixture.watcher.wait("that both left", within: 20) { client in
+            Set(client.left) == [fixture.user(sitter), fixture.user(asker)] && client.count == 1 ? true : nil
+        }
+        #expect(fixture.watcher.left.count == 2, "told once each")
+        guard case .audience(let page) = try await fixture.call(fixture.host, "audience.list"),
+            case .seatRequests(let applications, let invitations) = try await fixture.call(
+                fixture.host, "seat.requests")
+        else { throw ScenarioFailure("no list") }
+        #expect(page.members.map(\.user.userID) == [fixture.user(fixture.watcher)])
+        #expect(page.count == 1)
+        #expect(applications.isEmpty && invitations.isEmpty)
+    }
+
+    /// Rules: R7.7.
+    @Test func `I11 locking a seat removes and notifies its occupant, then locks the seat`() async throws {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let fixture = try await LiveFixture(hub)
+        let guest = try await fixture.join("guest")
+        try await fixture.seat(guest, on: 2)
+        try await fixture.call(fixture.host, "seat.lock", CallParams(seatIndex: 2, locked: true))
+        try await guest.waitForNotice("that it was put off its seat") {
+            if case .kickedOffSeat(2, let host) = $0 { host.userID == fixture.user(fixture.host) } else { false }
+        }
+        let stage = try await fixture.watcher.waitForStage("the seat left, then locked, in one revision") { _, events in
+            events.map(\.short) == ["left 2", "locked 2"]
+        }
+        #expect(stage.seats[2].isLocked && stage.seats[2].occupant == nil)
+        let rejection = try await fixture.rejection(guest, "seat.take", CallParams(seatIndex: 2))
+        #expect(rejection == .seatLocked)
+    }
+
+    /// Rules: R6.20.
+    @Test func `a revoked admin's invitation stays valid, and its further calls are refused`() async throws {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let fixture = try await LiveFixture(hub)
+        let admin = try await fixture.join("admin")
+        let guest = try await fixture.join("guest")
+        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
+        _ = try await fixture.watcher.wait("the admin") {
+            $0.items.contains(.adminSet(user: fixture.user(admin))) ? true : nil
+        }
+        try await fixture.call(
+            admin, "seat.invite", CallParams(user: fixture.user(guest), seatIndex: 4, timeout: 120))
+        try await guest.waitForNotice("the admin's invitation") {
+            if case .invitationReceived = $0 { true } else { false }
+        }
+        try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.user(admin)))
+        _ = try await fixture.watcher.wait("the end of its office") {
+            $0.items.contains(.adminRevoked(user: fixture.user(admin))) ? true : nil
+        }
+        let kick = try await fixture.rejection(admin, "audience.kick", CallParams(user: fixture.user(guest)))
+        let lock = try await fixture.rejection(admin, "seat.lock", CallParams(seatIndex: 5))
+        #expect([kick, lock] == [.needsOwnerOrAdmin, .noPermission])
+        try await fixture.call(guest, "seat.acceptInvitation", CallParams(user: fixture.user(admin)))
+        try await fixture.watcher.waitForStage("the guest on the seat that the admin offered") { record, _ in
+            record.seats[4].occupant?.user.userID == fixture.user(guest)
+        }
+    }
+
+    /// Rules: R5.6.
+    @Test func `disabled messages silence the audience, but neither owner nor admins`() async throws {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let fixture = try await LiveFixture(hub)
+        let admin = try await fixture.join("admin")
+        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
+        try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "before"))
+        try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: true))
+        _ = try await fixture.watcher.wait("the muted room") { client in
+            client.items.contains { if case .infoChanged(let info) = $0 { info.isMessageDisable } else { false } }
+                ? true : nil
+        }
+        let rejection = try await fixture.rejection(fixture.watcher, "barrage.sendText", CallParams(text: "hello"))
+        #expect(rejection == .roomMuted)
+        try await fixture.call(fixture.host, "barrage.sendText", CallParams(text: "by the owner"))
+        try await fixture.call(admin, "barrage.sendText", CallParams(text: "by the admin"))
+        try await fixture.call(fixture.watcher, "like.send")
+        try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: false))
+        try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "after"))
+        let texts = try await fixture.watcher.wait("all that was said") { client -> [String]? in
+            let texts = client.items.compactMap { if case .text(_, let text, _) = $0 { text } else { nil } }
+            return texts.last == "after" ? texts : nil
+        }
+        #expect(texts == ["before", "by the owner", "by the admin", "after"])
+    }
+
+    /// Rules: R18.10.
+    @Test func `a login on another device removes the user from live and seat and notifies the first device`()
+        async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let fixture = try await LiveFixture(hub)
+        let phone = try await fixture.join("guest")
+        try await fixture.seat(phone, on: 1)
+        let options = ClientCore.Options(token: fixture.harness.token("\(fixture.live)-guest"), session: "tablet")
+        let tablet = RecordingClient("guest", hub.client(addresses: fixture.harness.addresses, options: options))
+        let code = try await phone.wait("the end of its connection") { $0.endCode }
+        #expect(code == DisconnectCode.kickedOffline.code)
+        try await fixture.watcher.waitForStage("the seat is free", within: 4) { record, _ in
+            record.seats[1].occupant == nil
+        }
+        _ = try await fixture.watcher.wait("that the guest left", within: 4) { client in
+            client.left == [fixture.user(phone)] && client.count == 1 ? true : nil
+        }
+        try await fixture.call(tablet, "live.join")
+        _ = try await fixture.watcher.wait("that the guest is back") { $0.count == 2 ? true : nil }
+    }
+
+    /// Rules: R2.23.
+    @Test func `a session ends when its token expires, and its seat becomes free`() async throws {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let fixture = try await LiveFixture(hub)
+        var options = ClientCore.Options(
+            token: fixture.harness.token("\(fixture.live)-guest", validFor: SharedCluster.lease), session: "short")
+        options.pingInterval = .seconds(1)
+        let guest = RecordingClient("guest", hub.client(addresses: fixture.harness.addresses, options: options))
+        try await fixture.call(guest, "live.join")
+        try await fixture.seat(guest, on: 1)
+        let code = try await guest.wait("the end of its connection", within: 15) { $0.endCode }
+        #expect(code == DisconnectCode.tokenExpired.code)
+        // At once, and not when its lease ends.
+        try await fixture.watcher.waitForStage("the seat is free", within: 4) { record, events in
+            record.seats[1].occupant == nil && events.map(\.short) == ["left 1"]
+        }
+        _ = try await fixture.watcher.wait("that the guest left", within: 4) {
+            $0.left == [fixture.user(guest)] ? true : nil
+        }
+    }
+}

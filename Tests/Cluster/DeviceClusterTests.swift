@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import TestSupport
+import Testing
+
+/// Membership by device, and the presence of the owner, in real processes.
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct DeviceClusterTests {
+    /// The options of a cluster whose demo app allows each user one device.
+    private static func oneDevice() throws -> ClusterOptions {
+        var options = LiveCluster.options(realKafka: 1)
+        options.scale = [.gateway: 2]
+        try RunDirectory(options.runDirectory).create()
+        let path = options.runDirectory + "/apps.json"
+        try AppsFile.prepare(at: path, feedBudget: nil)
+        let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        let changed = text.replacing("\"policy\" : {", with: #""policy" : { "devices" : "one","#, maxReplacements: 1)
+        try #require(changed != text)
+        try Data(changed.utf8).write(to: URL(filePath: path))
+        return options
+    }
+
+    private static func endCode(_ update: ClientUpdate) -> UInt16? {
+        if case .event(.ended(let code)) = update { code } else { nil }
+    }
+
+    /// Rules: R2.18.
+    @Test(.timeLimit(.minutes(3)))
+    func `a login on another device removes the user from its live on the first, at whichever gateway`()
+        async throws
+    {
+        try await LiveCluster.with(Self.oneDevice()) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let harness = try ClusterHarness(cluster)
+            let live = LiveID(ClusterHarness.name("room"))
+            func person(_ user: String, device: String, gateway: Int) -> DemoUser {
+                var options = ClientCore.Options(token: harness.token(user), session: SessionID(device))
+                options.pingInterval = .seconds(1)
+                return DemoUser(device, hub.client(addresses: [harness.addresses[gateway]], options: options))
+            }
+            let host = person("host", device: "studio", gateway: 0)
+            try await host.call("live.create", CallParams(live: live), live: live)
+            try await host.call("live.join", CallParams(live: live), live: live)
+            let phone = person("alice", device: "phone", gateway: 0)
+            try await phone.call("live.join", CallParams(live: live), live: live)
+            let joined = try await host.waitForFeedItem("that alice joined") { content -> UserID? in
+                if case .audienceJoined(let user) = content { user.userID } else { nil }
+            }
+            #expect(joined == "alice")
+
+            let tablet = person("alice", device: "tablet", gateway: 1)
+            let code = try await phone.waitForUpdate("the end of its connection", Self.endCode)
+            #expect(code == DisconnectCode.kickedOffline.code)
+            let left = try await host.waitForFeedItem("that alice left") { content -> UserID? in
+                if case .audienceLeft(let user) = content { user.userID } else { nil }
+            }
+            #expect(left == "alice")
+            try await tablet.call("live.join", CallParams(live: live), live: live)
+            try await tablet.call("barrage.sendText", CallParams(live: live, text: "from the tablet"), live: live)
+            guard case .audience(let page) = try await host.call("audience.list", CallParams(live: live), live: live)
+            else { return #expect(Bool(false), "no list") }
+            #expect(page.members.map(\.user.userID) == ["alice"])
+            #expect(page.count == 1)
+        }
+    }
+
+    /// Rules: R2.22.
+    @Test(.timeLimit(.minutes(3)))
+    func `a session resumed at another gateway has ended at the first, and has no effect there`()
+        async throws
+    {
+        var options = LiveCluster.options(realKafka: 1)
+        options.scale = [.gateway: 2]
+        try await LiveCluster.with(options) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let harness = try ClusterHarness(cluster)
+            let live = LiveID(ClusterHarness.name("room"))
+            func person(_ user: String, _ name: String, gateway: Int) -> DemoUser {
+                var options = ClientCore.Options(token: harness.token(user), session: "the-one")
+                options.pingInterval = .seconds(1)
+                return DemoUser(name, hub.client(addresses: [harness.addresses[gateway]], options: options))
+            }
+            let host = person("host", "host", gateway: 0)
+            try await host.call("live.create", CallParams(live: live), live: live)
+            try await host.call("live.join", CallParams(live: live), live: live)
+            for gateway in [0, 1] {
+                let user = "guest-\(gateway)"
+                let old = person(user, "the older connection", gateway: gateway)
+                try await old.call("live.join", CallParams(live: live), live: live)
+                let new = person(user, "the newer connection", gateway: 1 - gateway)
+                let code = try await old.waitForUpdate("the end of its connection", Self.endCode)
+                #expect(code == DisconnectCode.replaced.code)
+                // The call numbers of a session grow across its connections; the older connection has used the first ones.
+                for _ in 0..<3 { try await new.call("live.get", CallParams(live: live), live: live) }
+                try await new.call("live.join", CallParams(live: live), live: live)
+                try await new.call("barrage.sendText", CallParams(live: live, text: "from here"), live: live)
+                try await new.call("live.leave", CallParams(live: live), live: live)
+                let left = try await host.waitForFeedItem("that \(user) left") { content -> UserID? in
+                    if case .audienceLeft(let user) = content { user.userID } else { nil }
+                }
+                #expect(left.text == user)
+                let list = try await host.call("audience.list", CallParams(live: live), live: live)
+                guard case .audience(let page) = list else { return #expect(Bool(false), "no list") }
+                #expect(page.members.isEmpty)
+            }
+        }
+    }
+
+    /// Rules: R4.15.
+    @Test(.timeLimit(.minutes(3)))
+    func `a live is suspended while its owner is absent, and continues when the owner returns`() async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.lease = .seconds(4)
+        try await LiveCluster.with(options) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let harness = try ClusterHarness(cluster)
+            let live = LiveID(ClusterHarness.name("room"))
+            let host = DemoUser("host", harness.client("\(live)-host", on: hub))
+            try await host.call("live.create", CallParams(live: live), live: live)
+            try await host.call("live.join", CallParams(live: live), live: live)
+            let viewer = DemoUser("viewer", harness.client("\(live)-v", on: hub))
+            try await viewer.call("live.join", CallParams(live: live), live: live)
+
+            func seen(_ status: LiveStatus, within seconds: Double) async throws {
+                _ = try await viewer.waitForFeedItem("that the live is \(status)", within: seconds) {
+                    content -> Bool? in
+                    if case .infoChanged(let info) = content, info.status == status { true } else { nil }
+                }
+            }
+            host.client.stop()
+            try await seen(.suspended, within: 12)
+            let back = DemoUser("host again", harness.client("\(live)-host", on: hub))
+            try await back.call("live.join", CallParams(live: live), live: live)
+            try await seen(.running, within: 5)
+            try await back.call("live.leave", CallParams(live: live), live: live)
+            try await seen(.suspended, within: 5)
+            // The loss of Redis causes no joins or leaves.
+            try await back.call("live.join", CallParams(live: live), live: live)
+            try await seen(.running, within: 5)
+            try await cluster.kill("redis")
+            await viewer.collectUpdates(seconds: 2)
+            try await cluster.restart("redis")
+            _ = try await viewer.waitForUpdate("a true count", within: 16) { update -> Bool? in
+                guard case .event(.counts(let count)) = update, count.count == 1, !count.stale else { return nil }
+                return true
+            }
+            await viewer.collectUpdates(seconds: 3)
+            let changed = try? await viewer.waitForFeedItem("a change", within: 0.1) { content -> LiveInfo? in
+                if case .infoChanged(let info) = content { info } else { nil }
+            }
+            #expect(changed == nil)
+        }
+    }
+}

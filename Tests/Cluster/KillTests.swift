@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import Foundation
+import LivePlazaKit
+import LoadKit
+import TestSupport
+import Testing
+
+/// Every service is killed or stopped while load runs on a real Kafka.
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct KillTests {
+    /// The maximum outage in milliseconds, from the kill to the reply of a waiting call.
+    static let boundMilliseconds = 3000.0
+
+    @Test(.timeLimit(.minutes(6)))
+    func `I8 I15 each service is killed under load and restarted: nothing acknowledged is lost, repeated or reordered`()
+        async throws
+    {
+        var options = LiveCluster.options(realKafka: 1)
+        options.restartsExitedProcesses = true
+        options.feedBudget = 60
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            for kind in ServiceKind.allCases {
+                try await Self.killUnderLoad(harness, kind, "\(kind.rawValue)-1", "killed, restarted")
+                try await cluster.waitUntilReady(within: .seconds(30))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(6)))
+    func `I8 I15 each service is killed under load and a second instance takes over`() async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.feedBudget = 60
+        for kind in ServiceKind.allCases { options.scale[kind] = 2 }
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            for kind in ServiceKind.allCases {
+                try await Self.killUnderLoad(harness, kind, "\(kind.rawValue)-1", "killed, a second takes over")
+                try await cluster.restart("\(kind.rawValue)-1")
+                try await cluster.waitUntilReady(within: .seconds(30))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(6)))
+    func
+        `I4 I8 fan-out and presence are stopped for 8 s and continue: nothing is lost or repeated, and no leave is reported`()
+        async throws
+    {
+        var options = LiveCluster.options(realKafka: 1)
+        options.feedBudget = 60
+        options.scale[.barrageFanout] = 2
+        options.scale[.audiencePresence] = 2
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            for kind in [ServiceKind.barrageFanout, .audiencePresence] {
+                let name = "\(kind.rawValue)-1"
+                let report = try await harness.load(duration: .seconds(18)) {
+                    try cluster.signal(name, SIGSTOP)
+                    try await Task.sleep(for: .seconds(8))
+                    try cluster.signal(name, SIGCONT)
+                }
+                Self.expectClean(report, "\(name) slept 8 s")
+                #expect(
+                    report.unexpectedLeaveTips == 0,
+                    "\(name): \(report.unexpectedLeaveTips) viewers were said to have left")
+                try await cluster.waitUntilReady(within: .seconds(30))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func `an instance of every service is added and removed under load without loss`() async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.feedBudget = 60
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let report = try await harness.load(duration: .seconds(25)) {
+                let added = try ServiceKind.allCases.map { try cluster.add($0) }
+                try await cluster.waitUntilReady(within: .seconds(30))
+                for name in added {
+                    let began = ContinuousClock.now
+                    try await cluster.remove(name)
+                    let took = ContinuousClock.now - began
+                    print("\(name) stopped in \(took)")
+                    #expect(took < .seconds(2), "\(name) took \(took) to stop")
+                }
+            }
+            Self.expectClean(report, "instances added and removed")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func `I8 one of three brokers dies under load: nothing acknowledged is lost, and service resumes within 5 s`()
+        async throws
+    {
+        let options = LiveCluster.options(realKafka: 3)
+        try await LiveCluster.with(options, readyWithin: .seconds(120)) { cluster in
+            let report = try await ClusterHarness(cluster).load(rate: 5, duration: .seconds(15)) {
+                try await cluster.kill("broker-2")
+            }
+            print("broker-2 of three killed: longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms")
+            #expect(report.isClean, "\(report)")
+            #expect(report.unanswered == 0, "\(report.unanswered) without an answer")
+            // The gateway rejects calls during the outage at once, with `unavailable`, so no client waits for a
+            // timeout.
+            #expect(report.refused.keys.allSatisfy { $0 == "unavailable" }, "\(report.refused)")
+            #expect(report.admitted > 0, "nothing was admitted")
+            #expect(
+                report.longestPauseMilliseconds <= 5000,
+                "the feeds stood still for \(Int(report.longestPauseMilliseconds)) ms")
+        }
+    }
+
+    /// Kills `name` two seconds into a load, with a probe of its service beside it.
+    static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ what: String)
+        async throws
+    {
+        let hub = try ClientHub()
+        defer { hub.stop() }
+        let probe = try await ServiceProbe(harness, kind, on: hub)
+        let isGoing = Locked(true)
+        async let longest = probe.run { isGoing.withLock { $0 } }
+        let report = try await harness.load { try await harness.cluster.kill(name) }
+        isGoing.withLock { $0 = false }
+        let away = try await longest
+        print(
+            "\(name) \(what): away \(Int(away)) ms, longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms")
+        Self.expectClean(report, "\(name) \(what)")
+        #expect(away <= Self.boundMilliseconds, "\(name) \(what): away for \(Int(away)) ms")
+    }
+
+    static func expectClean(_ report: LoadReport, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(report.isClean, "\(what): \(report)", sourceLocation: sourceLocation)
+        #expect(
+            report.unanswered == 0, "\(what): \(report.unanswered) without an answer", sourceLocation: sourceLocation)
+        #expect(report.refused.isEmpty, "\(what): \(report.refused)", sourceLocation: sourceLocation)
+        #expect(report.admitted > 0, "\(what): nothing was admitted", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+
+/// One live of the suite's cluster with its host and a watcher, each a real client.
+struct LiveFixture {
+    let harness: ClusterHarness
+    let hub: ClientHub
+    let live: LiveID
+    let host: RecordingClient
+    let watcher: RecordingClient
+
+    init(_ hub: ClientHub, seatTemplate: Int? = nil) async throws {
+        self.harness = try SharedCluster.harness
+        self.hub = hub
+        self.live = LiveID(ClusterHarness.name("live"))
+        self.host = RecordingClient("host", self.harness.client("\(self.live)-host", on: hub))
+        self.watcher = RecordingClient("watcher", self.harness.client("\(self.live)-watcher", on: hub))
+        try await self.call(self.host, "live.create", CallParams(seatTemplate: seatTemplate))
+        try await self.call(self.host, "live.join")
+        try await self.call(self.watcher, "live.join")
+    }
+
+    /// Lets another client join.
+    func join(_ name: String) async throws -> RecordingClient {
+        let client = RecordingClient(name, self.harness.client("\(self.live)-\(name)", on: self.hub))
+        try await self.call(client, "live.join")
+        return client
+    }
+
+    /// The user id of a client of this live.
+    func user(_ client: RecordingClient) -> UserID { UserID("\(self.live)-\(client.name)") }
+
+    /// Sends a call about this live, whatever its reply.
+    private func send(
+        _ who: RecordingClient, _ method: String, _ params: CallParams
+    ) async throws(ReplyError) -> CallResult {
+        var params = params
+        params.live = self.live
+        return try await who.client.call(method, params, live: self.live)
+    }
+
+    @discardableResult
+    func call(
+        _ who: RecordingClient, _ method: String, _ params: CallParams = CallParams()
+    ) async throws(ScenarioFailure) -> CallResult {
+        do {
+            return try await self.send(who, method, params)
+        } catch {
+            throw ScenarioFailure("\(who.name): \(method) was refused: \(error.code.name), \(error.message)")
+        }
+    }
+
+    /// Calls a method that must be rejected.
+    ///
+    /// - Returns: the code of the rejection.
+    func rejection(
+        _ who: RecordingClient, _ method: String, _ params: CallParams = CallParams()
+    ) async throws(ScenarioFailure) -> ReplyCode {
+        do {
+            let result = try await self.send(who, method, params)
+            throw ScenarioFailure("\(who.name): \(method) should be refused and gave \(result)")
+        } catch let error as ReplyError {
+            return error.code
+        } catch {
+            throw ScenarioFailure("\(error)")
+        }
+    }
+
+    /// The details of the live, as any user can read them.
+    func details() async throws -> LiveInfo {
+        guard case .room(let details) = try await self.call(self.watcher, "live.get") else {
+            throw ScenarioFailure("live.get gave something else")
+        }
+        return details.info
+    }
+
+    /// Waits until the live's info satisfies `isWanted`.
+    ///
+    /// The feed and the gateway's table are separate topics, and either may be ahead.
+    ///
+    /// - Parameter isWanted: the condition, awaited for at most 5 s.
+    /// - Returns: the info as it was last.
+    /// - Throws: when a call fails.
+    func details(once isWanted: (LiveInfo) -> Bool) async throws -> LiveInfo {
+        var info = try await self.details()
+        for _ in 0..<50 where !isWanted(info) {
+            _ = try? await self.watcher.wait("nothing", within: 0.1) { _ in nil as Bool? }
+            info = try await self.details()
+        }
+        return info
+    }
+
+    /// The live's entry in the list, where it is found a few seconds after its creation.
+    func listed() async throws -> LiveInfo {
+        for _ in 0..<20 {
+            var cursor: String?
+            repeat {
+                guard
+                    case .lives(let items, let next) = try await self.call(
+                        self.watcher, "live.list", CallParams(cursor: cursor))
+                else { throw ScenarioFailure("live.list gave something else") }
+                if let entry = items.first(where: { $0.info.liveID == self.live }) { return entry.info }
+                cursor = next.isEmpty ? nil : next
+            } while cursor != nil
+            _ = try? await self.watcher.wait("nothing", within: 0.5) { _ in nil as Bool? }
+        }
+        throw ScenarioFailure("the live is not in the list")
+    }
+
+    /// Seats a member of the live by an invitation of the host.
+    func seat(_ guest: RecordingClient, on index: Int) async throws {
+        try await self.call(
+            self.host, "seat.invite", CallParams(user: self.user(guest), seatIndex: index, timeout: 60))
+        try await guest.waitForNotice("an invitation") { if case .invitationReceived = $0 { true } else { false } }
+        try await self.call(guest, "seat.acceptInvitation", CallParams(user: self.user(self.host)))
+        try await self.watcher.waitForStage("\(guest.name) on seat \(index)") { record, _ in
+            record.seats[index].occupant?.user.userID == self.user(guest)
+        }
+    }
+
+    /// Connects this live with others and waits until each watcher receives all of them.
+    func connect(_ others: LiveFixture...) async throws {
+        let lives = others.map(\.live)
+        try await self.call(self.host, "cohost.request", CallParams(timeout: 30, to: lives))
+        for other in others {
+            try await other.host.waitForNotice("a co-host request") {
+                if case .coHostRequestReceived = $0 { true } else { false }
+            }
+            try await other.call(other.host, "cohost.accept", CallParams(inviter: self.live))
+        }
+        for fixture in [self] + others {
+            try await fixture.watcher.waitForStage("everybody's seats") { record, _ in
+                let members = record.connection?.members ?? []
+                let shown = Set(record.layout.regions.map(\.live))
+                return Set(members.map(\.live)) == Set(lives + [self.live]) && shown == Set(members.map(\.live))
+            }
+        }
+    }
+
+    /// Starts a battle of the connected lives and waits until each watcher receives it.
+    func startBattle(_ others: LiveFixture..., seconds: Int) async throws -> BattleID {
+        let result = try await self.call(
+            self.host, "battle.request", CallParams(to: others.map(\.live), duration: seconds))
+        guard case .battle(let battle, _, _, _) = result else { throw ScenarioFailure("the battle gave \(result)") }
+        for fixture in [self] + others {
+            try await fixture.watcher.waitForStage("the battle's begin") { $1.contains(.battleStarted(battle: battle)) }
+        }
+        return battle
+    }
+}
+
+extension StageEvent {
+    /// A short text of the event, for comparisons.
+    var short: String {
+        switch self {
+        case .seatTaken(let index, _): "taken \(index)"
+        case .seatLeft(let index, _): "left \(index)"
+        case .userMoved(_, let from, let to): "moved \(from) \(to)"
+        case .seatLocked(let index): "locked \(index)"
+        case .seatUnlocked(let index): "unlocked \(index)"
+        case .coHostJoined(let member): "joined \(member.live)"
+        case .coHostLeft(let member): "out \(member.live)"
+        case .coHostMuted(let live, let isMuted): "muted \(live) \(isMuted)"
+        case .battleStarted: "battle"
+        case .battleUserJoined(_, let live): "fights \(live)"
+        case .battleUserExited(_, let live): "exits \(live)"
+        case .battleScored: "scored"
+        case .battleEnded(_, let reason): "over \(reason.rawValue)"
+        }
+    }
+}

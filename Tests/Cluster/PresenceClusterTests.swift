@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import TestSupport
+import Testing
+
+/// Presence in real time with a real Redis.
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct PresenceClusterTests {
+    /// A live with a host and viewers, each a real client.
+    private struct PresenceFixture {
+        let live: LiveID
+        let host: DemoUser
+        let viewers: [DemoUser]
+
+        init(_ harness: ClusterHarness, viewers count: Int, on hub: ClientHub) async throws {
+            self.live = LiveID(ClusterHarness.name("room"))
+            self.host = DemoUser("host", harness.client("\(self.live)-host", on: hub))
+            try await self.host.call("live.create", CallParams(live: self.live), live: self.live)
+            try await self.host.call("live.join", CallParams(live: self.live), live: self.live)
+            var viewers: [DemoUser] = []
+            for index in 0..<count {
+                let viewer = DemoUser("viewer \(index)", harness.client("\(self.live)-v\(index)", on: hub))
+                try await viewer.call("live.join", CallParams(live: self.live), live: self.live)
+                viewers.append(viewer)
+            }
+            self.viewers = viewers
+        }
+
+        func waitForCount(_ expected: Int, isStale: Bool = false, within seconds: Double) async throws {
+            let what = "a count of \(expected), stale: \(isStale)"
+            _ = try await self.host.waitForUpdate(what, within: seconds) { update -> Bool? in
+                guard case .event(.counts(let count)) = update else { return nil }
+                return count.count == expected && count.stale == isStale ? true : nil
+            }
+        }
+
+        /// The number of leave tips so far.
+        func leaveTips(listening seconds: Double) async -> Int {
+            await self.host.collectUpdates(seconds: seconds)
+            var tips = 0
+            while (try? await self.host.waitForFeedItem("a tip", within: 0.01, Self.left)) != nil { tips += 1 }
+            return tips
+        }
+
+        static func left(_ content: FeedContent) -> UserID? {
+            if case .audienceLeft(let user) = content { user.userID } else { nil }
+        }
+    }
+
+    /// Rules: R1.3.
+    @Test(.timeLimit(.minutes(4)))
+    func `I4 a silent viewer goes offline 90 to 92 s after its last heartbeat, and others stay`()
+        async throws
+    {
+        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 3, on: hub)
+            try await fixture.waitForCount(3, within: 10)
+            let silentSince = ContinuousClock.now
+            fixture.viewers[1].client.stop()
+            let left = try await fixture.host.waitForFeedItem(
+                "the tip that the silent viewer left", within: 100, PresenceFixture.left)
+            let seconds = (ContinuousClock.now - silentSince) / .seconds(1)
+            print("a silent viewer went offline after \(seconds) s")
+            #expect(left == UserID("\(fixture.live)-v1"))
+            #expect(seconds >= 90, "\(seconds) s")
+            #expect(seconds <= 92, "\(seconds) s")
+            #expect(await fixture.leaveTips(listening: 3) == 0)
+            try await fixture.waitForCount(2, within: 5)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `I5 Redis restarts empty: the count is correct again within 15 s, and no leave is reported`()
+        async throws
+    {
+        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 5, on: hub)
+            try await fixture.waitForCount(5, within: 10)
+            try await cluster.kill("redis")
+            try await fixture.waitForCount(5, isStale: true, within: 10)
+            // Chat works without Redis.
+            try await fixture.viewers[0].call(
+                "barrage.sendText", CallParams(live: fixture.live, text: "still here"), live: fixture.live)
+            try await cluster.restart("redis")
+            let restartedAt = ContinuousClock.now
+            try await fixture.waitForCount(5, within: 15)
+            print(
+                "the count was true again \((ContinuousClock.now - restartedAt) / .seconds(1)) s after Redis came back")
+            #expect(await fixture.leaveTips(listening: 3) == 0)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `I4 with a lease of 6 s, a viewer that resumes in time never leaves`() async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.lease = .seconds(6)
+        try await LiveCluster.with(options) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 2, on: hub)
+            try await fixture.waitForCount(2, within: 10)
+            for _ in 0..<3 {
+                fixture.viewers[0].client.cut()
+                try await Task.sleep(for: .seconds(2))
+            }
+            #expect(await fixture.leaveTips(listening: 1) == 0)
+            fixture.viewers[1].client.stop()
+            let left = try await fixture.host.waitForFeedItem("that the other left", within: 12, PresenceFixture.left)
+            #expect(left == UserID("\(fixture.live)-v1"))
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import ClusterKit
+import Concurrency
+import KafkaClient
+import PlazaModel
+import PlazaWire
+import TestSupport
+import Testing
+
+/// Calls of one user that once made rows larger than a broker takes.
+///
+/// Then their partition stopped for good, with all its lives. On a real Kafka where there is one, otherwise on the
+/// embedded broker, whose clients have the same limit.
+@Suite(.serialized) struct RecordSizeClusterTests {
+    private static let reasonOfControls = String(repeating: #"\u0001"#, count: SanctionLimits.reasonBytes)
+    private static let longestReason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
+
+    /// The body of a ban of twenty users of a group.
+    private static func ban(_ group: Int, _ reason: String) -> String {
+        let users = (0..<SanctionLimits.usersPerCall).map {
+            "\"user-with-a-long-name-of-32-\(1000 + group * 20 + $0)\""
+        }
+        return "{\"users\":[\(users.joined(separator: ","))],\"duration\":-1,\"reason\":\"\(reason)\"}"
+    }
+
+    /// Rules: R17.2, R17.4, R17.6.
+    @Test(.timeLimit(.minutes(5)))
+    func `I16 no bans, metadata and updates of a live stop its partition`() async throws {
+        let options = LiveCluster.options(realKafka: LiveCluster.kafkaHome == nil ? nil : 1)
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let base = try #require(cluster.gateways.first).http
+            let server = harness.token("shop", isServer: true)
+            func ask(_ method: String, _ path: String, _ body: String) async throws -> (Int, String) {
+                let answer = try await harness.ask(method, path, body, of: base, token: server)
+                return (answer.status, answer.text)
+            }
+            func expect(
+                _ status: Int, _ method: String, _ path: String, _ body: String,
+                sourceLocation: SourceLocation = #_sourceLocation
+            ) async throws {
+                let answer = try await ask(method, path, body)
+                #expect(answer.0 == status, "\(path): \(answer.1)", sourceLocation: sourceLocation)
+            }
+            try await expect(201, "POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
+            // The attack: refused each time, and nothing is stored.
+            for group in 0..<50 {
+                let (status, text) = try await ask(
+                    "POST", "/v1/lives/concert/bans", Self.ban(group, Self.reasonOfControls))
+                #expect(status == 400 && text.contains("\(ReplyCode.badParameter.code)"), "\(text)")
+            }
+            try await expect(400, "PATCH", "/v1/lives/concert", #"{"coverURL":"\u0001"}"#)
+            // The largest that is allowed, and then one more.
+            for group in 0..<SanctionLimits.perLive / SanctionLimits.usersPerCall {
+                try await expect(200, "POST", "/v1/lives/concert/bans", Self.ban(group, Self.longestReason))
+            }
+            let (status, text) = try await ask("POST", "/v1/lives/concert/bans", Self.ban(50, "more"))
+            #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
+            let value = String(repeating: #"\""#, count: Limits.metadataValueBytes)
+            let values = (0..<8).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
+            try await expect(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")
+            for number in 0..<20 {
+                try await expect(200, "PATCH", "/v1/lives/concert", #"{"notice":"\#(number)"}"#)
+            }
+            // The partition goes on, also with its next owner: the same live, its bans, further lives.
+            try await cluster.kill("room-directory-1")
+            try await cluster.restart("room-directory-1")
+            try await cluster.waitUntilReady(within: .seconds(30))
+            var offset = 0
+            var count = 0
+            repeat {
+                let (_, page) = try await ask("GET", "/v1/lives/concert/bans?offset=\(offset)", "")
+                let answer = try Wire.decode(JSONValue.self, from: Array(page.utf8))
+                let sanctions = answer.members["result"]?.members["sanctions"]?.members["page"]?.members ?? [:]
+                guard case .array(let items)? = sanctions["items"], case .integer(let next)? = sanctions["nextOffset"]
+                else {
+                    Issue.record("no page of bans: \(page)")
+                    return
+                }
+                count += items.count
+                offset = Int(next)
+            } while offset > 0
+            #expect(count == SanctionLimits.perLive)
+            for number in 0..<20 {
+                try await expect(
+                    201, "POST", "/v1/lives", "{\"live\":\"live-\(number)\",\"owner\":\"owner-\(number)\"}")
+            }
+            try await expect(200, "DELETE", "/v1/lives/concert", "")
+            try await expect(201, "POST", "/v1/lives", #"{"live":"after","owner":"alice"}"#)
+        }
+    }
+    /// Rules: R17.6.
+    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"), .timeLimit(.minutes(3)))
+    func `topics take 1 MiB, and no service starts on a topic that takes less`() async throws {
+        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+            let output = try await runOnDedicatedThread {
+                let admin = try KafkaAdmin(KafkaSettings(brokers: cluster.state.kafka, clientID: "test") { _, _, _ in })
+                for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {
+                    #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
+                }
+                // A topic that somebody made before, with another limit.
+                let name = PlazaTopic.webhooks.rawValue
+                try admin.deleteTopics([name])
+                while try admin.clusterInfo(timeout: .seconds(5)).topics[name] != nil {}
+                let config = ["max.message.bytes": "1000000"]
+                try admin.createTopics([TopicSpec(name: name, partitions: cluster.state.partitions, config: config)])
+                let command = [
+                    try ProgramFinder().path(of: "room-directory"), "--kafka", cluster.state.kafka, "--instance",
+                    "room-directory-9", "--apps", cluster.state.apps, "--partitions", "\(cluster.state.partitions)",
+                ]
+                return try TestProcess.run(command, errors: .output)
+            }
+            #expect(output.end == .exited(1))
+            #expect(output.output.contains("The topic webhooks has max.message.bytes 1000000"), "\(output.output)")
+        }
+    }
+}

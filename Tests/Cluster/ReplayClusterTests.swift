@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import TestSupport
+import Testing
+
+/// Resume and history in real processes: a viewer whose gateway was down for longer than the cache reaches, and a newcomer.
+@Suite(.serialized) struct ReplayClusterTests {
+    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
+    func
+        `I7 I8 a viewer that resumes after the gateway's cache has moved on misses nothing, and a newcomer sees history`()
+        async throws
+    {
+        var options = LiveCluster.options(realKafka: 1)
+        options.scale[.gateway] = 2
+        options.extraArguments[.gateway] = ["--ring-seconds", "1"]
+        try Self.writePolicy(historyCount: 10, in: options.runDirectory)
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let live = LiveID(ClusterHarness.name("past"))
+            let (first, second) = ([harness.addresses[0]], [harness.addresses[1]])
+            let host = DemoUser("host", harness.client("\(live)-host", on: hub, addresses: second))
+            try await host.call("live.create", CallParams(live: live), live: live)
+            try await host.call("live.join", CallParams(live: live), live: live)
+            let viewer = DemoUser("viewer", harness.client("\(live)-viewer", on: hub, addresses: first))
+            try await viewer.call("live.join", CallParams(live: live), live: live)
+            try await Self.sendMessages(3, as: host, in: live)
+            _ = try await viewer.waitForFeedItem("message 3", within: 10) { Self.text($0) == "message 3" ? true : nil }
+            try await cluster.kill("gateway-1")
+            // The feed continues for longer than a gateway caches it.
+            try await Self.sendMessages(60, from: 4, as: host, in: live)
+            try await Task.sleep(for: .seconds(3))
+            try await cluster.restart("gateway-1")
+            let isReplayed = try await viewer.waitForUpdate("that it is back", within: 30) { update -> Bool? in
+                if case .event(.resumed(live, let replayed)) = update { replayed } else { nil }
+            }
+            #expect(isReplayed)
+            _ = try await viewer.waitForFeedItem("message 63", within: 10) {
+                Self.text($0) == "message 63" ? true : nil
+            }
+            #expect(viewer.isFeedWhole, "\(viewer.numbers)")
+            #expect(viewer.texts == (1...63).map { "message \($0)" })
+            let newcomer = DemoUser("newcomer", harness.client("\(live)-new", on: hub, addresses: first))
+            try await newcomer.call("live.join", CallParams(live: live), live: live)
+            let texts = try await newcomer.waitForUpdate("what was said", within: 10) { update -> [String]? in
+                if case .history(let entries, _) = update { entries.compactMap { Self.text($0.content) } } else { nil }
+            }
+            #expect(texts == (54...63).map { "message \($0)" })
+            try await Self.sendMessages(1, from: 64, as: host, in: live)
+            _ = try await newcomer.waitForFeedItem("message 64", within: 10) {
+                Self.text($0) == "message 64" ? true : nil
+            }
+            #expect(newcomer.texts == ["message 64"], "history is not in the feed")
+            #expect(newcomer.isFeedWhole)
+        }
+    }
+
+    private static func text(_ content: FeedContent) -> String? {
+        if case .text(_, let text, _) = content { text } else { nil }
+    }
+
+    /// Sends `count` messages, each after the previous one was acknowledged.
+    private static func sendMessages(_ count: Int, from first: Int = 1, as host: DemoUser, in live: LiveID) async throws
+    {
+        for number in first..<first + count {
+            try await host.call("barrage.sendText", CallParams(live: live, text: "message \(number)"), live: live)
+            // Stays below the rate limit of a sender.
+            try await Task.sleep(for: .milliseconds(150))
+        }
+    }
+
+    /// Writes the cluster's apps file with the history count of the demo app.
+    private static func writePolicy(historyCount: Int, in directory: String) throws {
+        let path = RunDirectory(directory).appsFile
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try AppsFile.prepare(at: path, feedBudget: 60)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let budget = "\"feedBudget\" : 60"
+        let changed = text.replacing(budget, with: "\(budget), \"historyCount\" : \(historyCount)")
+        try changed.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import TestSupport
+import Testing
+
+/// Seats in real processes: a call in one service changes the state of another in the right order (R18.1, R7.7).
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct SeatClusterTests {
+    /// A host, a guest and a watcher in one live, each a real client.
+    private struct SeatFixture {
+        let live: LiveID
+        let host: DemoUser
+        let guest: DemoUser
+        let watcher: DemoUser
+
+        init(_ harness: ClusterHarness, on hub: ClientHub) async throws {
+            self.live = LiveID(ClusterHarness.name("room"))
+            self.host = DemoUser("host", harness.client("\(self.live)-host", on: hub))
+            self.guest = DemoUser("guest", harness.client("\(self.live)-guest", on: hub))
+            self.watcher = DemoUser("watcher", harness.client("\(self.live)-watcher", on: hub))
+            try await self.host.call("live.create", CallParams(live: self.live), live: self.live)
+            for user in [self.host, self.guest, self.watcher] { try await self.call(user, "live.join") }
+        }
+
+        func id(of user: DemoUser) -> UserID { UserID("\(self.live)-\(user.name)") }
+
+        @discardableResult
+        func call(_ user: DemoUser, _ method: String, _ params: CallParams = CallParams()) async throws -> CallResult {
+            var params = params
+            params.live = self.live
+            return try await user.call(method, params, live: self.live)
+        }
+
+        func expectRejection(_ user: DemoUser, _ code: ReplyCode, _ method: String, _ params: CallParams) async throws {
+            var params = params
+            params.live = self.live
+            try await user.expectRefusal(code, method, params)
+        }
+
+        /// Waits until the watcher receives a stage that satisfies `match`.
+        func waitForStage(
+            _ what: String, _ match: ([StageEvent], StageRecord) -> Bool
+        ) async throws -> StageRecord {
+            try await self.watcher.waitForFeedItem(what) { content in
+                if case .stage(let record, let events) = content, match(events, record) { record } else { nil }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `a guest is invited, seated, muted, locked out and kicked; the owner leaves and takes its seat again`()
+        async throws
+    {
+        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let fixture = try await SeatFixture(try ClusterHarness(cluster), on: hub)
+            try await Self.invite(fixture)
+            try await Self.mute(fixture)
+            try await Self.lockOut(fixture)
+            try await Self.leaveAndKick(fixture)
+            try await Self.ownerReturns(fixture)
+        }
+    }
+
+    private static func invite(_ fixture: SeatFixture) async throws {
+        try await fixture.expectRejection(fixture.host, .notMember, "seat.invite", CallParams(user: "nobody-here"))
+        try await fixture.call(
+            fixture.host, "seat.invite", CallParams(user: fixture.id(of: fixture.guest), seatIndex: 3, timeout: 60))
+        _ = try await fixture.guest.waitForNotice("an invitation") { content in
+            if case .invitationReceived(_, 3, _, _) = content { true } else { nil }
+        }
+        try await fixture.call(fixture.guest, "seat.acceptInvitation", CallParams(user: fixture.id(of: fixture.host)))
+        _ = try await fixture.host.waitForNotice("the answer") { content in
+            if case .invitationAnswered(_, true) = content { true } else { nil }
+        }
+        let stage = try await fixture.waitForStage("the guest on its seat") { events, _ in
+            events.contains { if case .seatTaken(3, _) = $0 { true } else { false } }
+        }
+        #expect(stage.layout.canvas.templateID == 600)
+        #expect(stage.layout.regions.map(\.userID) == [fixture.id(of: fixture.host), fixture.id(of: fixture.guest)])
+        #expect(stage.layout.regions.map(\.width) == [540, 540])
+    }
+
+    private static func mute(_ fixture: SeatFixture) async throws {
+        try await fixture.call(fixture.guest, "seat.device", CallParams(microphone: true))
+        _ = try await fixture.waitForStage("an open microphone") { $1.seats[3].occupant?.isMicrophoneOn == true }
+        try await fixture.call(
+            fixture.host, "seat.lockDevice", CallParams(user: fixture.id(of: fixture.guest), device: "microphone"))
+        _ = try await fixture.guest.waitForNotice("that its microphone was closed") { content in
+            if case .deviceClosedByAdmin(.microphone, _) = content { true } else { nil }
+        }
+        _ = try await fixture.waitForStage("a closed microphone") { $1.seats[3].occupant?.allowOpenMicrophone == false }
+        try await fixture.expectRejection(
+            fixture.guest, .microphoneNeedsHost, "seat.device", CallParams(microphone: true))
+    }
+
+    private static func lockOut(_ fixture: SeatFixture) async throws {
+        try await fixture.call(fixture.host, "seat.lock", CallParams(seatIndex: 3, locked: true))
+        _ = try await fixture.guest.waitForNotice("that it was put off its seat") { content in
+            if case .kickedOffSeat(3, _) = content { true } else { nil }
+        }
+        _ = try await fixture.waitForStage("the seat left, then locked") { events, _ in
+            events.map(\.text) == ["left 3", "locked 3"]
+        }
+        try await fixture.expectRejection(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
+    }
+
+    private static func leaveAndKick(_ fixture: SeatFixture) async throws {
+        try await fixture.call(fixture.guest, "seat.apply", CallParams(seatIndex: 4, timeout: 60))
+        _ = try await fixture.host.waitForNotice("an application") { content in
+            if case .applicationReceived = content { true } else { nil }
+        }
+        try await fixture.call(fixture.guest, "live.leave")
+        _ = try await fixture.host.waitForNotice("that the applicant has gone") { content in
+            if case .applicationCancelled = content { true } else { nil }
+        }
+        try await fixture.call(fixture.guest, "live.join")
+        try await fixture.call(fixture.guest, "seat.apply", CallParams(seatIndex: 4, timeout: 60))
+        try await fixture.call(fixture.host, "seat.acceptApplication", CallParams(user: fixture.id(of: fixture.guest)))
+        _ = try await fixture.waitForStage("the guest on its seat again") { $1.seats[4].occupant != nil }
+        try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.id(of: fixture.guest)))
+        _ = try await fixture.waitForStage("the seat of the kicked guest free") { events, _ in
+            events.contains { if case .seatLeft(4, _) = $0 { true } else { false } }
+        }
+    }
+
+    private static func ownerReturns(_ fixture: SeatFixture) async throws {
+        try await fixture.call(fixture.host, "live.leave")
+        _ = try await fixture.waitForStage("the owner's seat empty") { $1.seats[0].occupant == nil }
+        try await fixture.call(fixture.host, "live.join")
+        _ = try await fixture.waitForStage("the owner on its seat again") { $1.seats[0].occupant?.role == .owner }
+    }
+}
+
+extension StageEvent {
+    /// A short text of the event, for comparisons.
+    fileprivate var text: String {
+        switch self {
+        case .seatLeft(let index, _): "left \(index)"
+        case .seatLocked(let index): "locked \(index)"
+        default: "other"
+        }
+    }
+}

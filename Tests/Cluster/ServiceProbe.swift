@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import LivePlazaKit
+import PlazaModel
+
+/// Calls one service repeatedly and measures the longest time until a reply: the length of its outage.
+///
+/// It uses one live in each half of the partitions. Of two instances each owns one half, so the probe notices the kill of
+/// either.
+struct ServiceProbe: Sendable {
+    /// The target of one loop of the probe; each machine of a service has its own.
+    private enum Target: Sendable {
+        case directory, audience, barrage, seats, connections, gateway
+    }
+
+    private let owners: [(live: LiveID, client: PlazaClient)]
+    private let targets: [Target]
+
+    /// Creates the lives and joins them.
+    init(_ harness: ClusterHarness, _ service: ServiceKind, on hub: ClientHub) async throws {
+        self.targets =
+            switch service {
+            case .roomDirectory: [.directory]
+            case .audiencePresence: [.audience]
+            case .barrageFanout: [.barrage]
+            case .cohostBattle: [.seats, .connections]
+            case .gateway: [.gateway]
+            }
+        var owners: [(LiveID, PlazaClient)] = []
+        let partitions = harness.cluster.options.partitions
+        for half in 0..<2 {
+            let live = Self.live(inHalf: half, of: partitions)
+            let client = harness.client(live.text, on: hub)
+            try await client.call("live.create", CallParams(live: live), live: live)
+            try await client.call("live.join", CallParams(live: live), live: live)
+            owners.append((live, client))
+        }
+        self.owners = owners
+    }
+
+    /// Calls while `isRunning` is true; every call must eventually succeed.
+    ///
+    /// - Returns: the longest call, in milliseconds.
+    func run(while isRunning: @escaping @Sendable () -> Bool) async throws -> Double {
+        let longest = try await withThrowingTaskGroup(of: Duration.self) { group in
+            for owner in self.owners {
+                for target in self.targets {
+                    group.addTask {
+                        try await Self.callRepeatedly(target, of: owner.live, by: owner.client, while: isRunning)
+                    }
+                }
+            }
+            return try await group.reduce(Duration.zero) { max($0, $1) }
+        }
+        return longest / .milliseconds(1)
+    }
+
+    private static func live(inHalf half: Int, of partitions: Int) -> LiveID {
+        while true {
+            let live = LiveID(ClusterHarness.name("probe"))
+            let key = LiveKey(AppID(AppsFile.demoApp), live)
+            if PlazaTopic.partition(of: key.text, among: partitions) * 2 / partitions == half { return live }
+        }
+    }
+
+    private static func callRepeatedly(
+        _ target: Target, of live: LiveID, by owner: PlazaClient, while isRunning: @Sendable () -> Bool
+    ) async throws -> Duration {
+        var longest = Duration.zero
+        var round = 0
+        while isRunning() {
+            round += 1
+            let began = ContinuousClock.now
+            do {
+                try await Self.callOnce(target, round, of: live, by: owner)
+            } catch let error as ReplyError where [.tooFrequent, .connectionTooFrequent].contains(error.code) {
+                // A rate limit is a reply of the service, so it counts as an answer.
+            }
+            longest = max(longest, ContinuousClock.now - began)
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return longest
+    }
+
+    private static func callOnce(
+        _ target: Target, _ round: Int, of live: LiveID, by owner: PlazaClient
+    ) async throws {
+        switch target {
+        case .directory:
+            try await owner.call(
+                "metadata.set", CallParams(live: live, metadata: ["round": "\(round)"]), live: live)
+        case .audience: try await owner.call("audience.list", CallParams(live: live, count: 10), live: live)
+        case .barrage: try await owner.call("barrage.sendText", CallParams(live: live, text: "\(round)"), live: live)
+        case .seats:
+            let isLocked = round % 2 == 0
+            try await owner.call("seat.lock", CallParams(live: live, seatIndex: 3, locked: isLocked), live: live)
+        case .connections: try await owner.call("cohost.request", CallParams(live: live, to: ["nobody"]), live: live)
+        case .gateway: try await owner.call("audience.count", CallParams(live: live), live: live)
+        }
+    }
+}

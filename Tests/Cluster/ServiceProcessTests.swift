@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import ClusterKit
+import Concurrency
+import Foundation
+import TestSupport
+import Testing
+
+/// A single service process that cannot start or work.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
+    /// Runs a service to its end.
+    private func end(of service: ServiceKind, _ arguments: [String]) async throws -> (end: ProcessEnd, output: String) {
+        try await self.end(of: service.rawValue, arguments)
+    }
+
+    private func end(of program: String, _ arguments: [String]) async throws -> (end: ProcessEnd, output: String) {
+        let command = [try ProgramFinder().path(of: program)] + arguments
+        return try await runOnDedicatedThread { try TestProcess.run(command, errors: .output) }
+    }
+
+    @Test func `a gateway whose HTTP port is taken ends and reports why`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let first = try #require(cluster.gateways.first)
+            let (end, output) = try await self.end(
+                of: .gateway,
+                [
+                    "--kafka", cluster.state.kafka, "--kafka-mode", "embedded", "--instance", "gateway-9", "--apps",
+                    cluster.state.apps, "--partitions", "\(cluster.state.partitions)", "--port", "0", "--http-port",
+                    "\(first.httpPort)",
+                ])
+            #expect(end == .exited(1))
+            #expect(output.contains("port \(first.httpPort) on 127.0.0.1 is in use"))
+        }
+    }
+
+    /// Rules: R17.1.
+    @Test func `a service with invalid policies or hooks does not start, and reports every fault at once`()
+        async throws
+    {
+        let dismissal = #"{"afterNoUsersSeconds":-1}"#
+        let policy = #"{"maxAdmins":-1,"feedBudget":0,"dismissal":\#(dismissal),"typo":1,"devices":"two"}"#
+        let hooks = #"{"url":"http://a/","secret":"0123456789abcdef","before":{"gift":"maybe"},"events":["x"]}"#
+        let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
+        let apps = #"{"app":{},"apps":{"demo":{"keys":[\#(key)],"policy":\#(policy),"hooks":\#(hooks)}}}"#
+        let (end, output) = try await self.end(
+            of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps-json", apps, "--ops-port", "70000"])
+        #expect(end == .exited(64))
+        for word in [
+            "demo.policy.maxAdmins is -1; 0 to 100 are possible",
+            "demo.policy.feedBudget is 0; 1 to 10000 are possible",
+            "demo.policy.dismissal.afterNoUsersSeconds is -1; 0 to 31536000 are possible",
+            "demo.policy.typo is not known", "demo.policy.devices is 'two'; it may be several, one",
+            "demo.hooks.before.gift is 'maybe'; it may be allow, refuse",
+            "demo.hooks.events is 'x'; it may be roomCreated", "--ops-port", "app is not known; there is apps",
+        ] { #expect(output.contains(word), "\(word): \(output)") }
+        #expect(
+            output.contains("--apps-json") && !output.contains("--apps:") && !output.contains("--apps="), "\(output)")
+        #expect(!output.contains("AAECAwQ"), "keys are never logged")
+        let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(apps.utf8).write(to: URL(filePath: path))
+        let (_, named) = try await self.end(of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps", path])
+        #expect(named.contains(path) && !named.contains("--apps-json"), "\(named)")
+    }
+
+    @Test(
+        arguments: [
+            (["--log-level", "loud"], "debug, info, warning, error"), (["--kafka", "nonsense"], "HOST:PORT"),
+            (["--kafka", "a:1,b:70000"], "HOST:PORT"), (["--brokers", "2"], "1 or 3"),
+        ])
+    func `a cluster with impossible options is not started`(arguments: [String], remedy: String) async throws {
+        let directory = NSTemporaryDirectory() + "liveplaza-unbegun-\(UUID().uuidString)"
+        let (end, output) = try await self.end(of: "plaza", ["up", "--run-dir", directory] + arguments)
+        #expect(end == .exited(64))
+        #expect(output.contains(remedy), "\(output)")
+        #expect(!FileManager.default.fileExists(atPath: directory))
+    }
+
+    @Test func `output that cannot be written is reported and never traps`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            let log = NSTemporaryDirectory() + "liveplaza-process-\(UUID().uuidString).log"
+            defer { try? FileManager.default.removeItem(atPath: log) }
+            let process = try TestProcess(
+                [
+                    try ProgramFinder().path(of: "plaza"), "token", "--run-dir", cluster.directory.path, "--user",
+                    "alice",
+                ],
+                output: .descriptor(full.fileDescriptor), errors: .log(log))
+            #expect(await process.ended() == .exited(74))
+            let output = try String(contentsOfFile: log, encoding: .utf8)
+            #expect(output.contains("standard output cannot be written"), "\(output)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("{\"apps\":{}}", "name at least one app with a key"), ("{", "give JSON of the form"),
+            (#"{"apps":{"demo":{"keys":[]}}}"#, "the app 'demo' has no key"),
+            (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"none"}]}}}"#, "HS256 or ES256"),
+            (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"c2hvcnQ"}]}}}"#, "32 to 1024 bytes"),
+        ])
+    func `I17 a gateway without usable keys does not start`(apps: String, why: String) async throws {
+        let (end, output) = try await self.end(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
+        #expect(end == .exited(64))
+        #expect(output.hasPrefix("gateway: --apps-json") && output.contains(why), "\(output)")
+        #expect(!output.contains("c2hvcnQ"), "keys are never logged")
+    }
+}

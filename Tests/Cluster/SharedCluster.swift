@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import TestSupport
+import Testing
+
+/// One cluster for all tests of a suite: on the embedded broker, with a short lease and a backend that receives webhooks.
+///
+/// Its demo app allows each user one device at a time. Each test uses its own lives.
+struct SharedCluster: SuiteTrait, TestScoping {
+    @TaskLocal private static var running: (harness: ClusterHarness, backend: WebhookReceiver)?
+
+    static let lease = Duration.seconds(6)
+
+    /// The suite's cluster.
+    static var harness: ClusterHarness {
+        get throws { try #require(Self.running).harness }
+    }
+
+    /// The backend of the demo app.
+    static var backend: WebhookReceiver {
+        get throws { try #require(Self.running).backend }
+    }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        let backend = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        defer { backend.stop() }
+        var options = LiveCluster.options()
+        options.lease = Self.lease
+        try Self.writeApps(RunDirectory(options.runDirectory), hook: backend.url)
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            try await Self.$running.withValue((harness, backend)) { try await body() }
+        }
+    }
+
+    private static func writeApps(_ directory: RunDirectory, hook url: String) throws {
+        try directory.create()
+        try AppsFile.prepare(at: directory.appsFile, feedBudget: nil)
+        let text = try String(contentsOfFile: directory.appsFile, encoding: .utf8)
+        let policy = "\"policy\" : {"
+        let hooks = #""hooks" : {"url": "\#(url)", "secret": "a secret of the tests", "events": ["roomEnded"]}"#
+        let changed = text.replacing(policy, with: "\(hooks), \(policy) \"devices\" : \"one\",", maxReplacements: 1)
+        try #require(changed != text)
+        try Data(changed.utf8).write(to: URL(filePath: directory.appsFile))
+    }
+}
+
+extension Trait where Self == SharedCluster {
+    /// Runs the suite's tests on one cluster.
+    static var sharedCluster: SharedCluster { SharedCluster() }
+}

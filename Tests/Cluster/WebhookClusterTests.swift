@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import Foundation
+import HTTPClient
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import PlazaWire
+import TestSupport
+import Testing
+
+/// Webhooks in real processes, with the app's backend in the test: events, decisions before calls, and filtered words.
+@Suite(.serialized) struct WebhookClusterTests {
+    static let secret = "the backend's secret"
+
+    /// The options of a cluster whose demo app has this backend.
+    static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
+        let options = LiveCluster.options(realKafka: brokers)
+        try RunDirectory(options.runDirectory).create()
+        let file = RunDirectory(options.runDirectory).appsFile
+        try AppsFile.prepare(at: file, feedBudget: nil)
+        let text = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+        let json = String(decoding: Wire.encode(hooks), as: UTF8.self)
+        let changed = text.replacing("\"policy\" :", with: "\"hooks\" : \(json), \"policy\" :", maxReplacements: 1)
+        try #require(changed != text)
+        try Data(changed.utf8).write(to: URL(filePath: file))
+        return options
+    }
+
+    /// An event that the backend received.
+    private struct ReceivedEvent: Equatable {
+        var partition: Int
+        var offset: Int
+        var live: String
+        var kind: String
+        var content: JSONValue
+    }
+
+    /// The events in the order of their arrival; each must be signed (WEBHOOKS.md, section 1).
+    private static func events(in received: [WebhookReceiver.Received]) throws -> [ReceivedEvent] {
+        try received.map { request in
+            let stamp = try #require(request.headers["liveplaza-timestamp"])
+            let mac = HMACSHA256.hex(of: Array("\(stamp).".utf8) + request.body, key: Array(Self.secret.utf8))
+            #expect(request.headers["liveplaza-signature"] == "v1=" + mac)
+            #expect(abs(try #require(Double(stamp)) - Date().timeIntervalSince1970) < 60)
+            let event = try Wire.decode(JSONValue.self, from: request.body)
+            let content = try #require(event.members["content"]?.members.first)
+            #expect(request.headers["liveplaza-event"] == content.key)
+            #expect(event.members["app"] == .text(AppsFile.demoApp))
+            guard case .text(let id)? = event.members["id"], case .text(let live)? = event.members["live"] else {
+                throw ScenarioFailure("an event without id or live: \(request.text)")
+            }
+            let position = id.split(separator: "-").compactMap { Int($0) }
+            try #require(position.count == 2)
+            return ReceivedEvent(
+                partition: position[0], offset: position[1], live: live, kind: content.key, content: content.value)
+        }
+    }
+
+    /// Runs on the embedded broker, and on a real one if there is one.
+    ///
+    /// Rules: R14.3, R14.6.
+    @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
+    func `a backend receives the events of each live, signed and in order`(realKafka: Int?) async throws {
+        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let options = try Self.options(AppHooks(url: receiver.url, secret: Self.secret), realKafka: realKafka)
+        try await LiveCluster.with(options) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let harness = try ClusterHarness(cluster)
+            let alice = DemoUser("alice", harness.client("alice", on: hub))
+            let berta = DemoUser("berta", harness.client("berta", on: hub))
+            let guest = DemoUser("guest", harness.client("guest", on: hub))
+            for (host, live) in [(alice, "a"), (berta, "b")] {
+                try await host.call("live.create", CallParams(live: LiveID(live)), live: LiveID(live))
+                try await host.call("live.join", CallParams(live: LiveID(live)), live: LiveID(live))
+            }
+            try await guest.call("live.join", CallParams(live: "a"), live: "a")
+            try await alice.call("seat.lock", CallParams(live: "a", seatIndex: 4, locked: true), live: "a")
+            try await alice.call("cohost.request", CallParams(live: "a", timeout: 60, to: ["b"]), live: "a")
+            try await berta.call("cohost.accept", ["live": "b", "inviter": "a"] as JSONValue, live: "b")
+            let asked = try await alice.call(
+                "battle.request", ["live": "a", "to": ["b"], "duration": 200, "needResponse": true] as JSONValue,
+                live: "a")
+            guard case .battle(let battle, _, _, _) = asked else { throw ScenarioFailure("no battle: \(asked)") }
+            let fight: JSONValue = ["live": "b", "battle": .text(battle.text)]
+            try await berta.call("battle.accept", fight, live: "b")
+            try await berta.call("battle.exit", fight, live: "b")
+            try await alice.call("battle.exit", ["live": "a", "battle": .text(battle.text)] as JSONValue, live: "a")
+            try await alice.call("live.update", ["live": "a", "notice": "soon"] as JSONValue, live: "a")
+            try await alice.call("metadata.set", CallParams(live: "a", metadata: ["k": "v"]), live: "a")
+            try await alice.call("metadata.delete", ["live": "a", "keys": ["k"]] as JSONValue, live: "a")
+            try await alice.call("admin.set", CallParams(live: "a", user: "guest"), live: "a")
+            try await guest.call("live.leave", CallParams(live: "a"))
+            try await alice.call("live.end", CallParams(live: "a"))
+
+            let received = await runOnDedicatedThread {
+                receiver.wait(timeout: .seconds(30)) { $0.contains { $0.headers["liveplaza-event"] == "roomEnded" } }
+            }
+            let allEvents = try Self.events(in: try #require(received))
+            for live in ["a", "b"] {
+                let events = allEvents.filter { $0.live == live }
+                #expect(Set(events.map(\.partition)).count == 1)
+                #expect(events.map(\.offset) == events.map(\.offset).sorted(), "in the order of the topic")
+                #expect(Set(events.map(\.offset)).count == events.count)
+                #expect(events.first?.kind == "roomCreated")
+            }
+            try Self.check(allEvents.filter { $0.live == "a" }, battle)
+        }
+    }
+
+    private static func check(_ events: [ReceivedEvent], _ battle: BattleID) throws {
+        let kinds = events.map(\.kind)
+        #expect(kinds.filter { $0.hasPrefix("battle") } == ["battleCreated", "battleStarted", "battleEnded"])
+        let ended = try #require(events.first { $0.kind == "battleEnded" }?.content.members)
+        #expect(ended["battle"] == .text(battle.text) && ended["kind"] == 1)
+        #expect(ended["from"]?.members["live"] == "a")
+        let seats = try #require(events.last { $0.kind == "seatsChanged" }?.content.members["seats"])
+        guard case .array(let list) = seats else { throw ScenarioFailure("seats are no list: \(seats)") }
+        #expect(list.count > 4 && list[4].members["isLocked"] == true)
+        // Joins and leaves, one text for each user.
+        let presence = events.filter { $0.kind == "memberState" }.flatMap { event -> [String] in
+            guard case .array(let users)? = event.content.members["users"] else { return [] }
+            return users.map { "\($0.members["userID"] ?? "") \(event.content.members["cause"] ?? "")" }
+        }
+        let guest = presence.filter { $0.contains("guest") }
+        #expect(guest.count == 2 && guest[0].contains("enter") && guest[1].contains("leave"), "\(presence)")
+        #expect(presence.contains { $0.contains("alice") && $0.contains("enter") })
+        let changes = ["roomUpdated", "metadataSet", "metadataDeleted", "adminChanged"]
+        #expect(kinds.filter { changes.contains($0) } == changes)
+        #expect(events.first { $0.kind == "metadataSet" }?.content == ["values": ["k": "v"], "by": "alice"])
+        #expect(events.first { $0.kind == "adminChanged" }?.content.members["admins"] == ["guest"])
+        let end = try #require(events.first { $0.kind == "roomEnded" }?.content.members)
+        #expect(end["info"]?.members["notice"] == "soon")
+        #expect(end["statistics"]?.members["totalViewers"] != nil && end["reason"] != nil)
+        #expect(kinds.filter { $0 == "roomCreated" }.count == 1 && kinds.filter { $0 == "roomEnded" }.count == 1)
+    }
+
+    /// The decisions of the backend in the next test.
+    private static func decide(_ request: WebhookReceiver.Received) -> WebhookReceiver.Behaviour {
+        let content = (try? Wire.decode(JSONValue.self, from: request.body))?.members["content"]?.members.first
+        guard let (kind, value) = content else { return .answer(400, "") }
+        switch (kind, value.members["text"] ?? value.members["data"] ?? value.members["count"]) {
+        case (_, "bad"): return .answer(200, #"{"code": 7, "message": "not in my house"}"#)
+        case (_, "silent"), ("beforeGift", 99): return .keepSilent
+        case (_, "broken"): return .answer(500, "")
+        case ("beforeGift", 13): return .answer(200, #"{"code": 102150, "message": "no credit"}"#)
+        case ("beforeGift", 14): return .answer(200, #"{"code": 5, "message": "no thanks"}"#)
+        default: return .answer(200, #"{"code": 0}"#)
+        }
+    }
+
+    /// An app whose backend decides about messages and gifts.
+    ///
+    /// When the backend does not answer in time, messages are accepted and gifts are rejected.
+    static func shopOptions(_ receiver: WebhookReceiver) throws -> ClusterOptions {
+        try Self.options(
+            AppHooks(
+                url: receiver.url, secret: Self.secret, events: [],
+                before: AppHooks.BeforeHooks(message: .allow, gift: .refuse)))
+    }
+
+    /// Creates Alice's live "a" and the gift "rose", which costs 3 coins.
+    static func openShop(
+        _ cluster: LocalCluster
+    ) async throws -> (harness: ClusterHarness, gateway: ClusterState.Gateway, server: String) {
+        let harness = try ClusterHarness(cluster)
+        let gateway = try #require(cluster.gateways.first)
+        let server = harness.token("shop", isServer: true)
+        for (method, path, body) in [
+            ("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#),
+            ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
+            ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new","coins":3}"#),
+        ] {
+            let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
+            #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
+        }
+        return (harness, gateway, server)
+    }
+
+    /// Rules: R14.7.
+    @Test(.timeLimit(.minutes(3)))
+    func
+        `a backend decides about messages and gifts, and a silent one delays a sender only until the timeout`()
+        async throws
+    {
+        let receiver = try WebhookReceiver { _, request in Self.decide(request) }
+        try await LiveCluster.with(try Self.shopOptions(receiver)) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let (harness, gateway, server) = try await Self.openShop(cluster)
+            let bob = DemoUser("bob", harness.client("bob", on: hub))
+            let carl = DemoUser("carl", harness.client("carl", on: hub))
+            for person in [bob, carl] { try await person.call("live.join", CallParams(live: "a"), live: "a") }
+            try await Self.rejectCalls(of: bob, receiver)
+            try await Self.keepSilent(bob, carl, receiver)
+            try await Self.rejectWithoutRequest(bob, receiver)
+            let off = try await harness.ask(
+                "PATCH", "/v1/lives/a", #"{"isGiftEnabled":false}"#, of: gateway.http, token: server)
+            #expect(off.status == 200, "\(off.text)")
+            let asked = receiver.received.count
+            try await bob.expectRefusal(.giftsOffInLive, "gift.send", Self.gift(1))
+            #expect(receiver.received.count == asked, "no request for gifts that are disabled")
+            // The backend gets no request for calls of the app's own server.
+            let own = try await harness.ask(
+                "POST", "/v1/lives/a/messages", #"{"text":"bad"}"#, of: gateway.http, token: server)
+            #expect(own.status == 200, "\(own.text)")
+            try await carl.waitForText("bad")
+            #expect(carl.texts.filter { $0 == "bad" }.count == 1, "bob's was refused")
+            // Requests for decisions are signed like events.
+            #expect(receiver.received.allSatisfy { $0.headers["liveplaza-event"]?.hasPrefix("before") == true })
+            for request in receiver.received {
+                let stamp = request.headers["liveplaza-timestamp"] ?? ""
+                let mac = HMACSHA256.hex(of: Array("\(stamp).".utf8) + request.body, key: Array(Self.secret.utf8))
+                #expect(request.headers["liveplaza-signature"] == "v1=" + mac)
+            }
+        }
+    }
+
+    private static func gift(_ count: Int64) -> JSONValue { ["live": "a", "gift": "rose", "count": .integer(count)] }
+
+    private static func rejectCalls(of bob: DemoUser, _ receiver: WebhookReceiver) async throws {
+        try await bob.call("barrage.sendText", CallParams(live: "a", text: "good"), live: "a")
+        try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "bad"))
+        try await bob.expectRefusal(
+            .sensitiveWords, "barrage.sendCustom", ["live": "a", "businessID": "x", "data": "bad"] as JSONValue)
+        try await bob.call("gift.send", Self.gift(2), live: "a")
+        try await bob.expectRefusal(ReplyCode(102_150), "gift.send", Self.gift(13))
+        try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.gift(14))
+        let asked = try receiver.received.compactMap {
+            try Wire.decode(JSONValue.self, from: $0.body).members["content"]?.members["beforeGift"]
+        }
+        #expect(asked.first?.members["coins"] == 6 && asked.first?.members["giftID"] == "rose")
+        #expect(asked.first?.members["sender"]?.members["userID"] == "bob")
+    }
+
+    /// Calls that are rejected anyway cause no request to the backend.
+    ///
+    /// A gift counts once for each receiver.
+    private static func rejectWithoutRequest(_ bob: DemoUser, _ receiver: WebhookReceiver) async throws {
+        let asked = receiver.received.count
+        try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "a", "gift": "tulip"] as JSONValue)
+        let long = String(repeating: "x", count: 13_000)
+        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "a", text: long))
+        #expect(receiver.received.count == asked)
+        let before = try await Self.coins(bob)
+        try await bob.call(
+            "gift.send",
+            ["live": "a", "gift": "rose", "count": 2, "receivers": ["alice", "bob", "carl"]] as JSONValue, live: "a")
+        let question = try Wire.decode(JSONValue.self, from: try #require(receiver.received.last).body)
+        #expect(question.members["content"]?.members["beforeGift"]?.members["coins"] == 18)
+        #expect(try await Self.coins(bob) - before == 18)
+    }
+
+    /// The total cost of the live's gifts so far.
+    private static func coins(_ person: DemoUser) async throws -> Int64 {
+        let result = try await person.call("live.summary", CallParams(live: "a"))
+        guard case .statistics(let statistics) = result else { throw ScenarioFailure("no figures: \(result)") }
+        return statistics.totalGiftCoins
+    }
+
+    /// When the backend is silent, messages are accepted and gifts rejected after two seconds.
+    ///
+    /// Other senders are not delayed meanwhile.
+    private static func keepSilent(_ bob: DemoUser, _ carl: DemoUser, _ receiver: WebhookReceiver) async throws {
+        let clock = ContinuousClock()
+        let began = clock.now
+        let client = bob.client
+        async let message = client.call(
+            "barrage.sendText", CallParams(live: "a", text: "silent"), live: "a")
+        // Two tasks may run in either order, so the second sends only after the backend has received the request for
+        // the first.
+        let isAsked = await runOnDedicatedThread {
+            receiver.wait { $0.last?.text.contains("\"silent\"") == true } != nil
+        }
+        #expect(isAsked)
+        async let next = client.call("barrage.sendText", CallParams(live: "a", text: "next"), live: "a")
+        try await carl.call("barrage.sendText", CallParams(live: "a", text: "meanwhile"), live: "a")
+        #expect(clock.now - began < .seconds(2), "carl does not wait for bob's message")
+        _ = try await message
+        let took = clock.now - began
+        #expect(took >= .milliseconds(1900) && took < .seconds(5), "\(took)")
+        _ = try await next
+        try await carl.waitForText("next")
+        let texts = carl.texts.filter { ["silent", "next", "meanwhile"].contains($0) }
+        #expect(texts == ["meanwhile", "silent", "next"], "bob's own messages keep their order")
+
+        let second = clock.now
+        try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.gift(99))
+        let waited = clock.now - second
+        #expect(waited >= .milliseconds(1900) && waited < .seconds(5), "\(waited)")
+        try await bob.call("barrage.sendText", CallParams(live: "a", text: "broken"), live: "a")
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `words set over HTTP filter messages at once, until they are removed`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let harness = try ClusterHarness(cluster)
+            let gateway = try #require(cluster.gateways.first)
+            let server = harness.token("shop", isServer: true)
+            func ask(_ method: String, _ path: String, _ body: String = "") async throws {
+                let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
+                #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
+            }
+            try await ask("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#)
+            let bob = DemoUser("bob", harness.client("bob", on: hub))
+            try await bob.call("live.join", CallParams(live: "a"), live: "a")
+            try await bob.call("barrage.sendText", CallParams(live: "a", text: "a Durian!"), live: "a")
+            try await ask("PUT", "/v1/app/words", #"{"words":["durian","mothball"]}"#)
+            try await Self.sendUntil(bob, "a Durian!", isRefused: true)
+            try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "MOTHBALLS"))
+            try await bob.call("barrage.sendText", CallParams(live: "a", text: "an orange"), live: "a")
+            try await ask("DELETE", "/v1/app/words?word=durian")
+            try await Self.sendUntil(bob, "a Durian!", isRefused: false)
+            try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "mothball"))
+        }
+    }
+
+    /// Sends a text until it is rejected, or accepted again: the fan-out applies new words a moment after the call.
+    private static func sendUntil(_ person: DemoUser, _ text: String, isRefused: Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            do {
+                _ = try await person.client.call(
+                    "barrage.sendText", CallParams(live: "a", text: text), live: "a")
+                if !isRefused { return }
+            } catch {
+                if error.code == .sensitiveWords, isRefused { return }
+                guard [.sensitiveWords, .tooFrequent].contains(error.code) else { throw error }
+            }
+        }
+        throw ScenarioFailure("\(text) is \(isRefused ? "never" : "still") refused")
+    }
+}
+
+extension DemoUser {
+    /// Waits until a text was seen in the feed.
+    fileprivate func waitForText(_ text: String) async throws {
+        if self.texts.contains(text) { return }
+        _ = try await self.waitForFeedItem(text) { content in
+            if case .text(_, text, _) = content { true } else { nil }
+        }
+    }
+}

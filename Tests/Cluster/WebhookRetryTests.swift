@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LivePlazaKit
+import LoadKit
+import PlazaModel
+import PlazaWire
+import TestSupport
+import Testing
+
+/// Repeated calls in real processes, with a backend that answers differently the second time.
+@Suite(.serialized) struct WebhookRetryTests {
+    /// Rules: R14.12.
+    @Test(.timeLimit(.minutes(3)))
+    func `I15 a repeated call has its first outcome, whatever the backend answers the second time`()
+        async throws
+    {
+        let yes = #"{"code": 0}"#
+        let no = #"{"code": 102150, "message": "no credit"}"#
+        // The decisions for a text and two gifts, then the opposite decisions for the repeated calls.
+        let answers = [yes, no, yes, no, yes, no]
+        let receiver = try WebhookReceiver { index, _ in .answer(200, answers[index % answers.count]) }
+        try await LiveCluster.with(try WebhookClusterTests.shopOptions(receiver)) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let (harness, gateway, server) = try await WebhookClusterTests.openShop(cluster)
+            let carl = DemoUser("carl", harness.client("carl", on: hub))
+            try await carl.call("live.join", CallParams(live: "a"), live: "a")
+
+            // A restarted device counts its calls from 1 again, so in the same session they are the same calls.
+            let options = ClientCore.Options(token: harness.token("bob"), session: "bob")
+            let first = try await Self.calls(of: hub.client(addresses: harness.addresses, options: options))
+            let second = try await Self.calls(of: hub.client(addresses: harness.addresses, options: options))
+            #expect(first == second)
+            #expect(first.map(Self.text) == ["sent", "102150 no credit", "sent"])
+            #expect(receiver.received.count == 6)
+            let said = try await harness.ask(
+                "POST", "/v1/lives/a/messages", #"{"text":"the last one"}"#, of: gateway.http, token: server)
+            #expect(said.status == 200, "\(said.text)")
+            let last = try await carl.waitForFeedItem("the last message") { content in
+                if case .text(_, "the last one", _) = content { true } else { nil }
+            }
+            #expect(last)
+            #expect(carl.texts == ["once", "the last one"])
+            let summary = try await carl.call("live.summary", CallParams(live: "a"))
+            guard case .statistics(let statistics) = summary else { throw ScenarioFailure("no summary: \(summary)") }
+            #expect(statistics.totalGiftsSent == 7 && statistics.totalMessageCount == 2)
+        }
+    }
+
+    private static func calls(of client: PlazaClient) async throws -> [Outcome] {
+        defer { client.stop() }
+        try await client.call("live.join", CallParams(live: "a"), live: "a")
+        var outcomes: [Outcome] = []
+        for (method, params) in [
+            ("barrage.sendText", ["live": "a", "text": "once"] as JSONValue),
+            ("gift.send", ["live": "a", "gift": "rose", "count": 5]),
+            ("gift.send", ["live": "a", "gift": "rose", "count": 7]),
+        ] {
+            do {
+                outcomes.append(.success(result: try await client.call(method, params, live: "a")))
+            } catch {
+                outcomes.append(.failure(error: error))
+            }
+        }
+        return outcomes
+    }
+
+    private static func text(_ outcome: Outcome) -> String {
+        switch outcome {
+        case .success(.sent): "sent"
+        case .success(let result): "\(result)"
+        case .failure(let error): "\(error.code.code) \(error.message)"
+        }
+    }
+}

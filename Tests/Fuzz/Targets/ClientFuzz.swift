@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+internal import PlazaModel
+internal import PlazaWire
+
+/// What a server may send to the Swift client: each line of the input is one frame.
+public enum ClientFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) {
+        var core = ClientCore(ClientCore.Options(token: "t", session: "s"), seed: 1)
+        var actions: [ClientCore.Action] = []
+        core.start(into: &actions)
+        core.connected(at: 1000, into: &actions)
+        var now: Int64 = 1000
+        for line in input.split(separator: 10) {
+            now += 100
+            let frame = Array(line)
+            if let scan = FeedScan(frame.span) {
+                _ = core.feedReceived(scan)
+                precondition(FeedToken(text: scan.token.text) == scan.token)
+            } else {
+                core.received(frame, at: now, into: &actions)
+            }
+            core.tick(at: now, into: &actions)
+            _ = try? Wire.decode(ServerFrame.self, from: frame)
+        }
+        core.disconnected(code: 1006, at: now, into: &actions)
+        core.tick(at: now + 60_000, into: &actions)
+    }
+}

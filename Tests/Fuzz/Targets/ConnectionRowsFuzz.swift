@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import StageCore
+
+/// Rows of the connections' state topic, then inputs that use them.
+public enum ConnectionRowsFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) { MachineScript.run(input, Self.machine) }
+
+    private static let machine = ConnectionMachine(policies: MachineScript.policies)
+}

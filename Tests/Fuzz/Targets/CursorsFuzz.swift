@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+internal import PlazaWire
+
+/// The texts in which clients bring a position back: list cursors, feed tokens, ids of notices, names of sessions.
+///
+/// The input is one text; digits in it also number the items of a feed, as the header of a Kafka record does.
+public enum CursorsFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        Self.list(text)
+        if let id = NoticeID(text: text) { precondition(NoticeID(text: id.text) == id) }
+        if let key = LiveKey(text: text) { precondition(LiveKey(text: key.text) == key) }
+        _ = SessionID(checking: text)
+        if let token = FeedToken(text: text) {
+            precondition(FeedToken(text: token.text) == token)
+            Self.resume(after: token)
+            Self.feed(of: token)
+        }
+        let lines = input.split(separator: 10, omittingEmptySubsequences: false)
+        let headers = FeedHeaders { name in
+            switch name {
+            case "p": lines.first.map(Array.init)
+            case "c": lines.count > 1 ? Array(lines[1]) : nil
+            default: lines.count > 2 ? Array(lines[2]) : nil
+            }
+        }
+        if let headers { Self.feed(of: FeedToken(headers.position, offset: 7)) }
+    }
+
+    private static let now = MonotonicTime(milliseconds: 1_700_000_000_000)
+    private static let live = LiveKey("demo", "concert")
+
+    private static func list(_ cursor: String) {
+        var ranking = Ranking(gateway: "gateway-1")
+        let entries = (0..<9).map { RankingEntry(key: LiveKey("demo", LiveID("live\($0)")), totalViewers: $0) }
+        ranking.refresh(entries, at: Self.now)
+        _ = try? ranking.page(app: "demo", cursor: cursor, count: 3, at: Self.now) { key in
+            LiveListEntry(
+                info: LiveInfo(liveID: key.live, liveOwner: UserInfo(userID: "a")), audienceCount: 1,
+                totalViewerCount: 1)
+        }
+    }
+
+    private static func item(_ number: Int64, _ offset: Int64) -> EncodedFeedItem {
+        EncodedFeedItem(
+            number: number, feedClass: .barrage, at: MonotonicTime(milliseconds: 5), offset: offset, bytes: [1])
+    }
+
+    /// A client comes back with this token.
+    private static func resume(after token: FeedToken) {
+        var cache = FeedCache()
+        for number in Int64(1)...5 {
+            _ = cache.append(
+                FeedRecord(key: Self.live, epoch: 1, item: Self.item(number, 100 + number)), keepsMessages: true)
+        }
+        cache.wasRead(to: 200_000)
+        let now = MonotonicTime(milliseconds: 10)
+        if case .reader(let request) = cache.resume(Self.live, after: token, at: now) { Self.replay(request) }
+        _ = cache.recent.answer(Self.live, after: token.position)
+        Self.replay(
+            ReplayRequest(
+                Self.live, epoch: 1, .items(after: token.position.number, at: token.offset ?? 0),
+                before: token.position.epoch, end: 1000))
+    }
+
+    private static func replay(_ request: ReplayRequest) {
+        var queue = ReplayQueue()
+        _ = queue.add(ReplayID(shard: 0, number: 1), request, partition: 0, until: MonotonicTime(milliseconds: 99))
+        let other = ReplayRequest(Self.live, epoch: 1, .items(after: 2, at: 102), before: nil, end: 1000)
+        _ = queue.add(ReplayID(shard: 0, number: 2), other, partition: 0, until: MonotonicTime(milliseconds: 99))
+        while var scan = queue.next(besides: []) {
+            scan.begins(at: 0)
+            for number in Int64(1)...5 {
+                let item = Self.item(number, 100 + number)
+                scan.take(FeedRecord(key: Self.live, epoch: request.epoch, item: item), at: 100 + number)
+            }
+            scan.reachedEnd(at: 1000)
+            _ = scan.finish()
+        }
+    }
+
+    /// A record has this position in its headers.
+    private static func feed(of token: FeedToken) {
+        var cache = FeedCache()
+        let (epoch, number) = (token.position.epoch, token.position.number)
+        for next in [number, number &+ 1, number &+ 2] {
+            let item = Self.item(next, token.offset ?? 0)
+            _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
+        }
+        cache.wasRead(to: 200_000)
+        for place in [0, number, number &- 1, .max] {
+            let token = FeedToken(FeedPosition(epoch: epoch, number: place), offset: 1)
+            _ = cache.resume(Self.live, after: token, at: MonotonicTime(milliseconds: 10))
+            _ = cache.recent.answer(Self.live, after: token.position)
+        }
+        _ = FeedRing(latest: token).answer(after: token.position)
+        if let request = cache.search(Self.live, epoch: epoch, count: 5) { Self.replay(request) }
+    }
+}

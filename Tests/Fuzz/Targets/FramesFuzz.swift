@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import WebSocket
+
+/// WebSocket frames, in one chunk and in chunks: both must give the same events.
+///
+/// The first byte selects the role and the size of the chunks; the others are received.
+public enum FramesFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) {
+        guard let first = input.first else { return }
+        let bytes = Array(input.dropFirst())
+        let role: Role = first & 1 == 0 ? .server : .client
+        let size = Int(first >> 1) + 1
+        let whole = Self.events([bytes], role)
+        let chunks = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min(bytes.count, $0 + size)]) }
+        precondition(whole == Self.events(chunks, role), "the events depend on the chunks")
+    }
+
+    private enum Event: Equatable {
+        case message(FrameKind, [UInt8])
+        case close(CloseCode?, String)
+        case failure
+    }
+
+    private enum FrameKind { case text, binary, ping, pong }
+
+    private static func events(_ chunks: [[UInt8]], _ role: Role) -> [Event] {
+        var decoder = FrameDecoder(role: role, maxMessageBytes: 4096)
+        var events: [Event] = []
+        for chunk in chunks {
+            var bytes = chunk
+            var span = bytes.mutableSpan
+            var offset = 0
+            while let event = decoder.next(&span, &offset) {
+                let copy = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
+                    switch payload {
+                    case .inChunk(let range): range.map { span[$0] }
+                    case .buffered(let bytes): bytes
+                    }
+                }
+                switch event {
+                case .text(let payload): events.append(.message(.text, copy(payload, span.span)))
+                case .binary(let payload): events.append(.message(.binary, copy(payload, span.span)))
+                case .ping(let payload): events.append(.message(.ping, copy(payload, span.span)))
+                case .pong(let payload): events.append(.message(.pong, copy(payload, span.span)))
+                case .close(let code, let reason): events.append(.close(code, reason))
+                // A failure may be found in an earlier or a later piece of the same frame.
+                case .failure: events.append(.failure)
+                }
+            }
+            precondition(offset == span.count, "bytes are left over")
+            precondition(decoder.bufferedCapacityBytes <= 2 * 4096 + 256, "more is held than a message may have")
+        }
+        return events
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaWire
+
+/// Any JSON: what the scan accepts, the decoder must decode, and what that gives can be encoded.
+public enum JSONFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) {
+        let isValid = StrictJSON(input) != nil
+        do throws(WireError) {
+            let value = try Wire.decode(JSONValue.self, from: input)
+            precondition(isValid, "malformed JSON was decoded")
+            // A number may change its kind: 1.0 is written as 1.
+            let again = try? Wire.decode(JSONValue.self, from: Wire.encode(value))
+            precondition(again != nil, "a value was encoded as something else")
+        } catch {
+            if !isValid { precondition(error == .notJSON) }
+            _ = error.words
+        }
+        _ = try? Wire.decode(LoginParams.self, from: input)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import Observability
+internal import PlazaModel
+internal import ServiceShell
+
+/// A script for a machine's partition, one step a line.
+///
+/// `key<TAB>row` restores a row, `@milliseconds` sets the broker's time, and any other line is an input. What the machine
+/// writes must be readable: a second processor restores it.
+struct RowScript {
+    var metadata = ""
+    var rows: [(key: String, row: [UInt8]?)] = []
+    var inputs: [InboxInput] = []
+    /// Lines that begin with `=`, in order: replies of Redis.
+    var replies: [[UInt8]] = []
+
+    init(_ input: [UInt8]) {
+        var now = Timestamp(milliseconds: 1_700_000_000_000)
+        var offset: Int64 = 1000
+        for line in input.split(separator: 10) {
+            if let tab = line.firstIndex(of: 9) {
+                let row = line[(tab + 1)...]
+                let key = String(decoding: line[..<tab], as: UTF8.self)
+                if key == "metadata" {
+                    self.metadata = String(decoding: row, as: UTF8.self)
+                } else {
+                    self.rows.append((key, row.isEmpty ? nil : Array(row)))
+                }
+                continue
+            }
+            if line.first == UInt8(ascii: "=") {
+                self.replies.append(Array(line.dropFirst()))
+                continue
+            }
+            offset += 1
+            guard line.first == UInt8(ascii: "@") else {
+                self.inputs.append(InboxInput(moment: Moment(now: now, offset: offset), payload: .record(Array(line))))
+                continue
+            }
+            guard let time = Int64(String(decoding: line.dropFirst(), as: UTF8.self)) else { continue }
+            now = Timestamp(milliseconds: time)
+            self.inputs.append(InboxInput(moment: Moment(now: now, offset: offset), payload: .tick))
+        }
+    }
+
+    /// Runs the script on a new processor, and restores what it wrote in another.
+    func run(_ make: () -> some PartitionProcessor, malformed: () -> Int) {
+        let processor = make()
+        for row in self.rows { processor.restore(key: row.key, row: row.row) }
+        do {
+            let start = Timestamp(milliseconds: 1_700_000_000_000)
+            try processor.acquired(generation: 5, committedMetadata: self.metadata, at: start)
+            var effects: [Effect] = []
+            for batch in self.batches { try processor.process(batch, effects: &effects) }
+            _ = processor.nextDue
+        } catch {
+            return processor.rolledBack()
+        }
+        let before = malformed()
+        let reader = make()
+        for change in processor.changes { reader.restore(key: change.key, row: change.row) }
+        precondition(malformed() == before, "a row that was written cannot be read")
+        _ = processor.offsetMetadata
+        processor.committed()
+    }
+
+    /// The inputs in two batches.
+    private var batches: [[InboxInput]] {
+        let half = self.inputs.count / 2
+        return [Array(self.inputs[..<half]), Array(self.inputs[half...])].filter { !$0.isEmpty }
+    }
+}
+
+/// Runs scripts for a pure machine.
+enum MachineScript {
+    static func run<M: Machine>(_ input: [UInt8], _ machine: M)
+    where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
+        let malformed = Counter()
+        RowScript(input).run(
+            { MachineProcessor(machine, log: .none, malformed: malformed) }, malformed: { malformed.value })
+    }
+
+    /// Policies under which every rule of time and number is on.
+    static let policies: Policies = {
+        var policy = AppPolicy(
+            feedBudget: 5, maxAdmins: 2, maxAudience: 20,
+            dismissal: DismissalPolicy(
+                afterNoUsersSeconds: 60, afterOwnerLeaveSeconds: 60, afterOwnerOfflineSeconds: 60),
+            messagesPerUserPerSecond: 3)
+        policy.hasWebhooks = true
+        return Policies(["demo": policy])
+    }()
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import StageCore
+
+/// Rows of the seats' state topic, then inputs that use them.
+public enum SeatRowsFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) { MachineScript.run(input, Self.machine) }
+
+    private static let machine = SeatMachine(policies: MachineScript.policies)
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPClient
+internal import Tokens
+
+/// A client's token: any text, and any claims in a token with a valid signature.
+///
+/// A token with a random signature is refused before its claims are read, so the input is also signed here.
+public enum TokensFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) {
+        guard let verifier = Self.verifier else { return }
+        let text = String(decoding: input, as: UTF8.self)
+        let accepted = try? verifier.verify(text, now: Self.now)
+        precondition(accepted == nil, "a token without a signature was accepted")
+        let signed = "\(Self.header).\(Base64URL.encode(input))"
+        let digits = Array(HMACSHA256.hex(of: Array(signed.utf8), key: Self.secret).utf8)
+        let signature = stride(from: 0, to: digits.count, by: 2).map {
+            Self.value(digits[$0]) << 4 | Self.value(digits[$0 + 1])
+        }
+        guard let claims = try? verifier.verify("\(signed).\(Base64URL.encode(signature))", now: Self.now) else {
+            return
+        }
+        precondition(claims.validationError == nil && claims.expires > Self.now && claims.app == "demo")
+    }
+
+    private static let now: Int64 = 1_700_000_000
+    private static let secret = [UInt8](0..<32)
+    private static let header = Base64URL.encode(Array("{\"alg\":\"HS256\",\"kid\":\"k1\"}".utf8))
+    private static let verifier: TokenVerifier? = {
+        guard let key = try? AppKey(kid: "k1", secret: Self.secret), let keyring = try? AppKeyring(["demo": [key]])
+        else { return nil }
+        return TokenVerifier(keyring: keyring)
+    }()
+
+    /// The value of a lower-case hexadecimal digit.
+    private static func value(_ digit: UInt8) -> UInt8 { digit < 0x3A ? digit - 0x30 : digit - 0x57 }
+}

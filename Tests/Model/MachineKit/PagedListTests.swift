@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Testing
+
+/// Lists that are split over rows.
+@Suite struct PagedListTests {
+    private func pages(_ elements: [Int], _ before: [[Int]]) -> [[Int]] {
+        PagedList.pages(of: elements, before: before, capacity: 2) { $0 }
+    }
+
+    @Test func `elements stay on their page, and new ones go to the last page in use`() {
+        #expect(self.pages([], [[], [], []]) == [[], [], []])
+        #expect(self.pages([1], [[], [], []]) == [[1], [], []])
+        #expect(self.pages([1, 2, 3], [[1, 2], [], []]) == [[1, 2], [3], []])
+        #expect(self.pages([2, 3, 4], [[1, 2], [3], []]) == [[2], [3, 4], []])
+        #expect(self.pages([3, 4], [[1, 2], [3], []]) == [[], [3, 4], []])
+    }
+
+    @Test func `pages are filled anew when no page follows, and when one is too long`() {
+        #expect(self.pages([2, 3, 5, 6, 7], [[1, 2], [3, 4], [5, 6]]) == [[2, 3], [5, 6], [7]])
+        #expect(self.pages([1, 2, 3, 4, 5], [[1, 2, 3, 4, 5], [], []]) == [[1, 2], [3, 4], [5]])
+        #expect(self.pages([1, 2, 3, 4, 5, 6, 7], [[], [], []]) == [[1, 2], [3, 4], [5, 6, 7]], "over the limit")
+    }
+
+    @Test func `I16 a random list keeps its order, and no page is longer than its capacity`() {
+        var random = SeededRandom(seed: 11)
+        var list: [Int] = []
+        var pages = [[Int]](repeating: [], count: 5)
+        for number in 0..<2000 {
+            if list.count < 10, random.next() % 2 == 0 { list.append(number) }
+            if random.next() % 3 == 0, !list.isEmpty { list.remove(at: Int(random.next() % UInt64(list.count))) }
+            pages = self.pages(list, pages)
+            #expect(pages.count == 5 && pages.allSatisfy { $0.count <= 2 } && pages.flatMap { $0 } == list)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import Testing
+
+extension RingBuffer {
+    /// The newest element.
+    fileprivate var last: Element? { self.count == 0 ? nil : self[self.count - 1] }
+}
+
+@Suite struct ContainerTests {
+    @Test func `a ring returns the oldest element first, and rejects elements beyond its limit`() {
+        var ring = RingBuffer<Int>(limit: 3)
+        #expect(ring.count == 0 && ring.first == nil && ring.last == nil)
+        let accepted = (1...4).map { ring.append($0) }
+        #expect(accepted == [true, true, true, false])
+        #expect(ring.first == 1 && ring.last == 3 && ring.count == 3)
+        let oldest = ring.popFirst()
+        #expect(oldest == 1)
+        let again = ring.append(5)
+        #expect(again)
+        #expect((0..<3).map { ring[$0] } == [2, 3, 5])
+        let rest = (0..<4).map { _ in ring.popFirst() }
+        #expect(rest == [2, 3, 5, nil])
+    }
+
+    @Test(arguments: 1...10) func `a ring agrees with an array`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let limit = Int.random(in: 1...40, using: &random)
+        var ring = RingBuffer<Int>(limit: limit)
+        var truth: [Int] = []
+        for value in 0..<2000 {
+            if Int.random(in: 0..<5, using: &random) < 3 {
+                let accepted = ring.append(value)
+                #expect(accepted == (truth.count < limit))
+                if accepted { truth.append(value) }
+            } else {
+                let oldest = ring.popFirst()
+                #expect(oldest == (truth.isEmpty ? nil : truth.removeFirst()))
+            }
+            #expect(ring.count == truth.count && ring.first == truth.first && ring.last == truth.last)
+            #expect((0..<ring.count).map { ring[$0] } == truth)
+        }
+    }
+
+    @Test func `the random generator is SplitMix64 with the same numbers everywhere`() {
+        var zero = SeededRandom(seed: 0)
+        let first = (0..<3).map { _ in zero.next() }
+        #expect(first == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F])
+        var other = SeededRandom(seed: 1_234_567)
+        let second = (0..<3).map { _ in other.next() }
+        #expect(second == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
+    }
+
+    @Test func `times are whole milliseconds, also in JSON`() throws {
+        let time = Timestamp(milliseconds: 1_999)
+        #expect(time.seconds == 1)
+        #expect(time + .seconds(2) == Timestamp(milliseconds: 3_999))
+        #expect(time - Milliseconds(999) == Timestamp(milliseconds: 1_000))
+        #expect((time + .seconds(2)) - time == Milliseconds(2_000))
+        #expect(Timestamp.distantPast < time && time < .distantFuture)
+        // Room to add and subtract at both ends.
+        #expect(Timestamp.distantPast - .seconds(1) < Timestamp.distantFuture + .seconds(1))
+        let data = try JSONEncoder().encode([time])
+        #expect(String(decoding: data, as: UTF8.self) == "[1999]")
+        #expect(try JSONDecoder().decode([Timestamp].self, from: data) == [time])
+    }
+}

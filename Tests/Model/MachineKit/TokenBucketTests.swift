@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Testing
+
+@Suite struct TokenBucketTests {
+    @Test(arguments: [(1, 1000), (10, 100), (200, 5)] as [(Int, Int64)])
+    func `a full bucket is taken at once, then one token per share of the period`(count: Int, share: Int64) {
+        let limit = RateLimit(count)
+        var bucket = TokenBucket()
+        for _ in 0..<count { #expect(bucket.take(of: limit, at: 5) == nil) }
+        #expect(bucket.take(of: limit, at: 5) == Milliseconds(share))
+        #expect(bucket.take(of: limit, at: 5 + share * 1000 - 1) == Milliseconds(1))
+        #expect(bucket.take(of: limit, at: 5 + share * 1000) == nil)
+        #expect(!bucket.isFull(at: 5 + share * 1000) && bucket.isFull(at: 5_000_000))
+    }
+
+    @Test func `a minute's limit refills by the minute`() {
+        let limit = RateLimit(6, per: .seconds(60))
+        var bucket = TokenBucket()
+        var taken = 0
+        for second in 0..<600 where bucket.take(of: limit, at: Int64(second) * 1_000_000) == nil { taken += 1 }
+        #expect(taken == 6 + 59)
+    }
+
+    @Test func `many tokens are taken together or not at all`() {
+        let limit = RateLimit(1_000_000)
+        var bucket = TokenBucket()
+        #expect(bucket.take(600_000, of: limit, at: 0) == nil)
+        #expect(bucket.take(600_000, of: limit, at: 0) == Milliseconds(200))
+        #expect(bucket.take(400_000, of: limit, at: 0) == nil)
+        #expect(bucket.take(1, of: limit, at: 0) != nil)
+        #expect(bucket.take(.max, of: limit, at: 999_999) != nil)
+        #expect(bucket.take(.max, of: limit, at: 1_000_000) == nil, "no more than a bucket is ever asked for")
+    }
+
+    @Test func `no limit traps`() {
+        for limit in [RateLimit(0), RateLimit(.min), RateLimit(.max), RateLimit(1, per: Milliseconds(-5))] {
+            var bucket = TokenBucket()
+            #expect(bucket.take(of: limit, at: 0) == nil)
+            #expect(bucket.take(-1, of: limit, at: 0) == nil)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Testing
+
+@Suite struct WordFilterTests {
+    /// A plain search: compares each word at each position of the text.
+    private static func contains(_ text: String, _ words: [String]) -> Bool {
+        let text = WordFilter.folded(text)
+        return words.contains { word in
+            let word = WordFilter.folded(word)
+            guard !word.isEmpty, word.count <= text.count else { return false }
+            return (0...(text.count - word.count)).contains { text[$0...].starts(with: word) }
+        }
+    }
+
+    @Test func `a word is found anywhere in a text, and other texts do not match`() {
+        let filter = WordFilter(["he", "she", "hers", "his", "rose garden"])
+        for text in ["he", "ushers", "this", "a rose garden!", "HErs"] { #expect(filter.matches(text), "\(text)") }
+        for text in ["", "h", "hi", "rose  garden", "rose gardem", "s h e"] {
+            #expect(!filter.matches(text), "\(text)")
+        }
+    }
+
+    @Test func `the case of letters does not matter, in ASCII and beyond`() {
+        let filter = WordFilter(["VerBoten", "Ärger", "ΣΊΣΥΦΟΣ", "Привет", "ＡＢＣ"])
+        for text in ["verboten", "VERBOTEN!", "ärger", "ÄRGER", "σίσυφος", "σίσυφοσ", "ПРИВЕТ", "ａｂｃ"] {
+            #expect(filter.matches(text), "\(text)")
+        }
+        for text in ["verbot", "arger", "привe"] { #expect(!filter.matches(text), "\(text)") }
+        // A letter whose lower case is two scalars stays as it is.
+        #expect(WordFilter(["İ"]).matches("İstanbul"))
+        #expect(!WordFilter(["İ"]).matches("istanbul"))
+    }
+
+    @Test func `words of scripts without case are found`() {
+        let filter = WordFilter(["敏感", "🎉🎉", "감사"])
+        for text in ["这是敏感词", "x🎉🎉x", "정말 감사합니다"] { #expect(filter.matches(text), "\(text)") }
+        for text in ["敏 感", "🎉", "감"] { #expect(!filter.matches(text), "\(text)") }
+    }
+
+    @Test func `a word that begins inside a partial match of another word is found`() {
+        let filter = WordFilter(["abcd", "bc", "zzzy"])
+        #expect(filter.matches("abce"))
+        #expect(filter.matches("zzzzy"))
+        #expect(!filter.matches("abd"))
+    }
+
+    @Test func `an empty list finds nothing, and empty words are ignored`() {
+        #expect(WordFilter([]).isEmpty)
+        #expect(WordFilter(["", ""]).isEmpty)
+        #expect(!WordFilter([""]).matches("anything"))
+        #expect(WordFilter(["", "x"]).matches("X"))
+    }
+
+    @Test(arguments: 1...30) func `the automaton finds what a search for each word finds`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        // Only few letters, so that words overlap, with encodings of one to four bytes and in both cases.
+        let letters = Array("abABäÄ敏🎉")
+        func text(_ length: ClosedRange<Int>) -> String {
+            String(
+                (0..<Int.random(in: length, using: &random)).map { _ in letters.randomElement(using: &random) ?? "a" })
+        }
+        let words = (0..<Int.random(in: 1...12, using: &random)).map { _ in text(1...5) }
+        let filter = WordFilter(words)
+        for _ in 0..<300 {
+            let candidate = text(0...12)
+            let expected = words.contains { candidate.lowercased().contains($0.lowercased()) }
+            #expect(filter.matches(candidate) == expected, "\(words) in \(candidate)")
+            #expect(filter.matches(candidate) == Self.contains(candidate, words), "\(words) in \(candidate)")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import Repository
+import Testing
+
+@Suite struct CodeTests {
+    /// The constants that a source file declares, with their numbers.
+    private func constants(_ file: String, _ type: String) throws -> [(name: String, code: Int)] {
+        let text = try Repository.text("Sources/Model/PlazaModel/Calls/\(file)")
+        return text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count >= 6, words[1] == "static", words[2] == "let", words[5].hasPrefix("\(type)(") else {
+                return nil
+            }
+            let number = words[5].dropFirst(type.count + 1).prefix { $0 == "-" || $0.isNumber }
+            return Int(number).map { (String(words[3]), $0) }
+        }
+    }
+
+    @Test func `each reply code has a unique number, and its constant's name as its name`() throws {
+        let codes = try self.constants("ReplyCode.swift", "ReplyCode")
+        #expect(codes.count > 70)
+        #expect(Set(codes.map(\.code)).count == codes.count)
+        #expect(Set(codes.map(\.name)).count == codes.count)
+        for (name, code) in codes { #expect(ReplyCode(code).name == name) }
+        #expect(ReplyCode(12345).name == "error12345")
+    }
+
+    @Test func `each reply code has a row in the protocol page, and the apps' own codes share one`() throws {
+        let rows = try DocumentPage("PROTOCOL").lines(under: "Reply codes")
+        for (name, code) in try self.constants("ReplyCode.swift", "ReplyCode") where code != ReplyCode.muted.code {
+            #expect(rows.contains { $0.hasPrefix("| \(code) | `\(name)` | ") }, "\(code) \(name)")
+        }
+        #expect(rows.contains { $0.contains("never sent by this version: 100017 `muted`") })
+        #expect(rows.contains { $0.hasPrefix("| 102100–102200 | `\(ReplyCode(102_100).name)` … | ") })
+    }
+
+    @Test func `the range of a disconnect code says whether to reconnect`() throws {
+        let codes = try self.constants("DisconnectCode.swift", "DisconnectCode")
+        #expect(codes.count >= 8)
+        #expect(Set(codes.map(\.code)).count == codes.count)
+        for (_, code) in codes { #expect((4000..<4200).contains(code)) }
+        #expect(DisconnectCode.allowsReconnect(after: DisconnectCode.draining.code))
+        #expect(DisconnectCode.allowsReconnect(after: DisconnectCode.slowReader.code))
+        #expect(!DisconnectCode.allowsReconnect(after: DisconnectCode.tokenRefused.code))
+        #expect(!DisconnectCode.allowsReconnect(after: DisconnectCode.replaced.code))
+    }
+
+    /// Rules: R12.4.
+    @Test func `I9 state changes are control, messages are barrage, joins and leaves are tips`() {
+        let user = UserInfo(userID: "bob")
+        #expect(FeedContent.liveEnded(reason: .endedByHost, statistics: LiveStatistics()).feedClass == .control)
+        #expect(FeedContent.metadataChanged(set: [:], removed: []).feedClass == .control)
+        #expect(FeedContent.text(sender: user, text: "x", extensionInfo: nil).feedClass == .barrage)
+        #expect(FeedContent.audienceLeft(user: user).feedClass == .tip)
+        #expect(FeedClass.allCases == FeedClass.allCases.sorted())
+        #expect(Set(FeedClass.allCases.map(\.name)).count == 5)
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct IdempotencyWindowTests {
+    private let now = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
+    private func moment(after seconds: Int64, standstill: Int64 = 0) -> Moment {
+        Moment(now: self.now.now + .seconds(seconds), offset: 0, standstill: .seconds(standstill))
+    }
+    private func expire(_ window: inout CallWindow, after seconds: Int64, standstill: Int64 = 0) -> Bool {
+        window.expire(at: self.moment(after: seconds, standstill: standstill))
+    }
+    private func answer(_ number: Int64) -> CallOutcome {
+        .answered(outcome: .success(result: .sent(position: FeedPosition(epoch: 1, number: number))), seen: nil)
+    }
+
+    /// Rules: R16.8.
+    @Test func `I15 the last sixteen outcomes are remembered, and older calls are rejected`() {
+        var window = CallWindow(at: self.now)
+        for counter in Int64(1)...20 {
+            #expect(window.lookup(counter) == .fresh)
+            window.record(self.answer(counter), of: counter, at: self.now)
+        }
+        for counter in Int64(1)...4 { #expect(window.lookup(counter) == .forgotten) }
+        for counter in Int64(5)...20 { #expect(window.lookup(counter) == .repeated(self.answer(counter))) }
+        #expect(window.lookup(21) == .fresh)
+        #expect(window.storage.count == IdempotencyLimits.outcomes)
+    }
+
+    @Test func `I15 a skipped counter below a dropped one is rejected`() {
+        var window = CallWindow(at: self.now)
+        for counter in stride(from: Int64(2), through: 40, by: 2) {
+            window.record(self.answer(counter), of: counter, at: self.now)
+        }
+        #expect(window.lookup(7) == .forgotten)
+        #expect(window.lookup(9) == .fresh)
+    }
+
+    @Test func `I15 the outcome of a second step replaces the forwarded outcome`() {
+        var window = CallWindow(at: self.now)
+        window.record(.passedOn, of: 1, at: self.now)
+        window.record(self.answer(2), of: 2, at: self.now)
+        window.record(self.answer(1), of: 1, at: self.now)
+        #expect(window.lookup(1) == .repeated(self.answer(1)))
+        #expect([1, 2].map { window.storage.index(of: $0) } == [0, 1] && window.storage.count == 2)
+    }
+
+    @Test func `a window expires a minute after its last call and falls due at a multiple of ten seconds`() {
+        var window = CallWindow(at: self.now)
+        window.record(.passedOn, of: 1, at: self.moment(after: 5))
+        #expect(window.storage.expiresAt == self.now.now + .seconds(65))
+        #expect(window.due == Timestamp(milliseconds: 1_300_000))
+        #expect(window.due >= window.storage.expiresAt)
+        #expect(
+            CallWindow(at: Moment(now: Timestamp(milliseconds: 20_000), offset: 0)).due
+                == Timestamp(milliseconds: 80_000))
+    }
+
+    /// Rules: R16.11.
+    @Test func `I15 a window forgets its outcomes after a minute, and keeps its floor for five more`() {
+        var window = CallWindow(at: self.now)
+        for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.now) }
+        #expect(self.expire(&window, after: 70) == false)
+        #expect(window.lookup(3) == .forgotten)
+        #expect(window.lookup(4) == .fresh)
+        #expect(window.storage.count == 0)
+        #expect(window.storage.expiresAt == self.moment(after: 360).now)
+        #expect(self.expire(&window, after: 381) == true)
+    }
+
+    /// Rules: R16.12.
+    @Test func `I15 the time in which the partition stood still is added to a window`() {
+        var window = CallWindow(at: self.now)
+        window.record(self.answer(1), of: 1, at: self.now)
+        #expect(self.expire(&window, after: 100, standstill: 80) == false)
+        #expect(window.lookup(1) == .repeated(self.answer(1)))
+        #expect(window.storage.expiresAt == self.moment(after: 140).now)
+        // The same standstill counts once.
+        #expect(self.expire(&window, after: 150, standstill: 80) == false)
+        #expect(window.lookup(1) == .forgotten)
+    }
+
+    @Test func `I15 a late retry is never new`() {
+        let window = CallWindow(at: self.now)
+        #expect(window.lookup(1).asLateRetry(false) == .fresh)
+        #expect(window.lookup(1).asLateRetry(true) == .forgotten)
+    }
+
+    @Test func `a gap of more than two seconds between inputs is a standstill`() {
+        #expect(Moment.standstill(from: self.now.now, to: self.moment(after: 2).now) == .seconds(0))
+        #expect(Moment.standstill(from: self.now.now, to: self.moment(after: 80).now) == .seconds(80))
+        #expect(Moment.standstill(from: .distantPast, to: self.now.now) == .seconds(0))
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct IdentifierTests {
+    /// Rules: R1.6.
+    @Test func `a live's id is case sensitive`() {
+        #expect(LiveID(checking: "concert") != LiveID(checking: "Concert"))
+        #expect(Set([LiveKey("demo", "concert"), LiveKey("demo", "Concert")]).count == 2)
+    }
+
+    @Test func `an id with a slash is malformed in a record, because slashes separate the parts of keys`() throws {
+        func reads<ID: TextID>(_ type: ID.Type, _ text: String) -> Bool {
+            (try? JSONDecoder().decode([ID].self, from: Data("[\"\(text)\"]".utf8))) != nil
+        }
+        #expect(reads(LiveID.self, "concert") && reads(LiveID.self, ""))
+        #expect(!reads(LiveID.self, "con/cert") && !reads(UserID.self, "a/b") && !reads(AppID.self, "/"))
+        #expect(!reads(SessionID.self, "s/") && !reads(BattleID.self, "b/1") && !reads(ConnectionID.self, "c/1"))
+        // The name of an instance is an operator's choice, and part of no row's key.
+        #expect(reads(GatewayID.self, "eu/gateway-1"))
+    }
+
+    @Test func `a feed token with a number that no feed reaches is none`() {
+        #expect(FeedToken(text: "1.4611686018427387904.4611686018427387904") != nil)
+        for text in ["1.4611686018427387905", "4611686018427387905.1", "1.1.9223372036854775807", "1.-1"] {
+            #expect(FeedToken(text: text) == nil, "\(text)")
+        }
+    }
+
+    /// Rules: R2.24.
+    @Test func `ids from untrusted input with invalid characters or length are rejected`() {
+        #expect(UserID(checking: "Al-ice_9") == "Al-ice_9")
+        #expect(UserID(checking: String(repeating: "u", count: 32)) != nil)
+        #expect(LiveID(checking: "a:b#c~!") == "a:b#c~!")
+        #expect(LiveID(checking: String(repeating: "l", count: 48)) != nil)
+        #expect(AppID(checking: "demo") != nil)
+        #expect(SessionID(checking: String(repeating: "s", count: 40)) != nil)
+        for bad in ["", "a b", "ä", "a/b", "a\n", String(repeating: "x", count: 49)] {
+            #expect(LiveID(checking: bad) == nil)
+            #expect(UserID(checking: bad) == nil)
+            #expect(AppID(checking: bad) == nil)
+            #expect(SessionID(checking: bad) == nil)
+        }
+        #expect(UserID(checking: "a:b") == nil)
+        #expect(UserID(checking: String(repeating: "u", count: 33)) == nil)
+        #expect(SessionID(checking: String(repeating: "s", count: 41)) == nil)
+    }
+
+    @Test func `I17 a key contains its app and is parsed back from its text`() {
+        let key = LiveKey("demo", "a:b")
+        #expect(key.text == "demo/a:b")
+        #expect(LiveKey(text: key.text) == key)
+        #expect(LiveKey(text: "demo") == nil)
+        #expect(UserKey("demo", "alice").text == "demo/alice")
+        #expect(LiveKey("demo", "x") != LiveKey("other", "x"))
+        #expect(LiveKey("a", "z") < LiveKey("b", "a"))
+        #expect(LiveKey("a", "a") < LiveKey("a", "b"))
+        #expect(UserKey("a", "z") < UserKey("b", "a"))
+    }
+
+    @Test func `ids and tickets are encoded as plain JSON values`() throws {
+        struct Sample: Codable, Equatable {
+            var live: LiveID
+            var ticket: Ticket
+            var at: Timestamp
+            var code: ReplyCode
+        }
+        let sample = Sample(live: "x", ticket: Ticket(7), at: Timestamp(milliseconds: 9), code: .noSuchRoom)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(sample)
+        #expect(String(decoding: data, as: UTF8.self) == #"{"at":9,"code":100004,"live":"x","ticket":7}"#)
+        #expect(try JSONDecoder().decode(Sample.self, from: data) == sample)
+    }
+
+    @Test func `I7 positions of a later incarnation come after all positions of an earlier one`() {
+        #expect(FeedPosition(epoch: 1, number: 99) < FeedPosition(epoch: 2, number: 1))
+        #expect(FeedPosition(epoch: 2, number: 1) < FeedPosition(epoch: 2, number: 2))
+    }
+
+    @Test func `a policy has defaults for the fields that it omits`() throws {
+        let policy = try JSONDecoder().decode(AppPolicy.self, from: Data(#"{"feedBudget":60}"#.utf8))
+        #expect(policy == AppPolicy(feedBudget: 60))
+        #expect(policy.historyCount == 0)
+        let policies = Policies(["demo": policy])
+        #expect(policies["demo"].feedBudget == 60)
+        #expect(policies["other"].feedBudget == 40)
+    }
+
+    /// Rules: R5.15.
+    @Test(arguments: [(-1, false), (0, true), (50, true), (51, false)])
+    func `an app gives new viewers 0 to 50 earlier messages`(count: Int, isGood: Bool) {
+        let policy = try? JSONDecoder().decode(AppPolicy.self, from: Data("{\"historyCount\":\(count)}".utf8))
+        #expect(policy == (isGood ? AppPolicy(historyCount: count) : nil))
+    }
+}

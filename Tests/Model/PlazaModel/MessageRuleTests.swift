@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import Testing
+
+/// The rules of messages and gifts that fan-out and gateways share.
+@Suite struct MessageRuleTests {
+    /// Rules: R11.5.
+    @Test(
+        arguments: [
+            (1, 0, 5, 1, 5), (2, 3, 5, 6, 30), (3, 1, 5, 3, 15), (255, 50, 1_000_000_000, 12_750, 12_750_000_000_000),
+            (255, 50, Int64.max / 2, 12_750, Int64.max),
+        ] as [(Int, Int, Int64, Int64, Int64)])
+    func `a gift counts and costs once for each receiver`(
+        count: Int, receivers: Int, price: Int64, number: Int64, coins: Int64
+    ) {
+        let order = GiftOrder(gift: "rose", count: count, receivers: (0..<receivers).map { UserID("u\($0)") })
+        #expect(order.number == number)
+        #expect(order.coins(at: price) == coins)
+    }
+
+    @Test func `a gift order is rejected for its first error`() {
+        func rejection(_ count: Int, _ receivers: [UserID] = [], known: Bool = true, any: Bool = true, on: Bool = true)
+            -> Rejection?
+        {
+            GiftOrder(gift: "rose", count: count, receivers: receivers)
+                .rejection(isKnown: known, hasGifts: any, isOn: on)
+        }
+        #expect(rejection(1) == nil && rejection(255, (0..<50).map { UserID("u\($0)") }) == nil)
+        #expect(
+            rejection(0, known: false, any: false, on: false) == .giftCount, "what the call alone shows comes first")
+        #expect(rejection(1, ["bob", "bob"], known: false, any: false, on: false) == .giftReceivers)
+        #expect(rejection(1, known: false, any: false, on: false) == .giftsNotEnabled)
+        #expect(rejection(1, known: false, on: false) == .giftsOff)
+        #expect(rejection(1, known: false) == .noSuchGift)
+        for count in [0, -1, 256, .min, .max] { #expect(rejection(count) == .giftCount) }
+        #expect(rejection(1, (0...50).map { UserID("u\($0)") }) == .giftReceivers)
+        #expect(rejection(1, ["bob", "bob"]) == .giftReceivers)
+    }
+
+    /// Rules: R17.5.
+    @Test func `a message is neither empty nor too long`() {
+        func text(_ text: String, _ extensionInfo: [String: String]? = nil) -> Rejection? {
+            FeedContent.text(sender: UserInfo(userID: "bob"), text: text, extensionInfo: extensionInfo).validationError
+        }
+        func custom(_ businessID: String, _ data: String) -> Rejection? {
+            FeedContent.custom(sender: UserInfo(userID: "bob"), businessID: businessID, data: data).validationError
+        }
+        let most = String(repeating: "x", count: Limits.messageBytes)
+        #expect(text(most) == nil && text(most + "x") == .tooLong && text(most, ["k": ""]) == .tooLong)
+        // JSON needs two bytes for each line break, and six for each U+0001.
+        #expect(text(String(repeating: "\n", count: Limits.messageBytes)) == nil)
+        #expect(text(String(repeating: "\u{1}", count: Limits.messageBytes / 3)) == nil)
+        #expect(text(String(repeating: "\u{1}", count: Limits.messageBytes / 3 + 1)) == .tooLong)
+        #expect(text("x", ["k": String(repeating: "\u{1}", count: Limits.messageBytes / 3)]) == .tooLong)
+        #expect(custom("b", String(repeating: "\u{1}", count: Limits.messageBytes / 2)) == .tooLong)
+        #expect(text("", ["k": "v"]) == .empty)
+        #expect(custom("b", "") == nil && custom("", most) == .noBusinessID && custom("b", most) == .tooLong)
+    }
+
+    @Test func `owner and admins are exempt from the mute of the live`() {
+        var info = LiveInfo(liveID: "a", liveOwner: UserInfo(userID: "alice")) { $0.admins = ["adam"] }
+        #expect(!info.isMuted(for: "bob"))
+        info.isMessageDisable = true
+        #expect(info.isMuted(for: "bob") && !info.isMuted(for: "alice") && !info.isMuted(for: "adam"))
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct RevocationFenceTests {
+    private func caller(_ id: UserID, _ ticket: Int64?, role: CallerRole = .user) -> Caller {
+        Caller(
+            user: UserInfo(userID: id), role: role, request: RequestID(session: "s", counter: 1), replyTo: "g",
+            ticket: ticket.map { Ticket($0) })
+    }
+
+    @Test func `I6 only tickets from the floor on are valid, and a floor never decreases`() {
+        var fence = RevocationFence()
+        #expect(fence.rejection(of: self.caller("bob", nil))?.code == .notInRoom)
+        #expect(fence.rejection(of: self.caller("bob", 1)) == nil)
+        fence.raise("bob", to: Ticket(10))
+        fence.raise("bob", to: Ticket(5))
+        #expect(fence.rejection(of: self.caller("bob", 9))?.code == .staleTicket)
+        #expect(fence.rejection(of: self.caller("bob", 10)) == nil)
+        #expect(fence.rejection(of: self.caller("carl", 1)) == nil)
+        #expect(fence.rejection(of: self.caller("bob", nil, role: .server)) == nil)
+    }
+
+    @Test func `I16 a live has at most a thousand floors, and the oldest are dropped first`() {
+        var fence = RevocationFence()
+        for number in 0..<(Limits.floorsPerLive + 10) {
+            fence.raise(UserID("u\(number * 7919 % 100_003)"), to: Ticket(Int64(number)))
+        }
+        #expect(fence.floors.count == Limits.floorsPerLive)
+        #expect(fence.floors.map(\.ticket.offset).min() == 10)
+    }
+
+    @Test(arguments: 1...10) func `I6 the revocation fence agrees with a dictionary`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var fence = RevocationFence()
+        var truth: [UserID: Int64] = [:]
+        for _ in 0..<500 {
+            let user = UserID("u\(Int.random(in: 0..<60, using: &random))")
+            let ticket = Int64.random(in: 0..<100, using: &random)
+            if Bool.random(using: &random) {
+                fence.raise(user, to: Ticket(ticket))
+                truth[user] = max(truth[user] ?? .min, ticket)
+            }
+            #expect(fence.admit(user, Ticket(ticket)) == (ticket >= truth[user] ?? .min))
+        }
+    }
+}

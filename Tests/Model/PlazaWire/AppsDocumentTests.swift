@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+@Suite struct AppsDocumentTests {
+    private let hooks = #""hooks":{"url":"http://a/","secret":"0123456789abcdef"}"#
+
+    @Test func `a valid apps file has no errors, and an empty one has no apps`() throws {
+        #expect(AppsDocument.validationErrors(in: []) == [])
+        #expect(try AppsDocument(json: []).apps.isEmpty)
+        let file = Array(#"{"apps":{"demo":{"keys":[],"policy":{"maxAdmins":3},\#(self.hooks)},"two":{}}}"#.utf8)
+        #expect(AppsDocument.validationErrors(in: file) == [])
+        let apps = try AppsDocument(json: file).apps
+        #expect(apps["demo"]?.policy?.maxAdmins == 3 && apps["demo"]?.hooks != nil && apps["two"]?.policy == nil)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"apps":{"demo":{"keys":[],}}}"#, "give JSON of the form {\"apps\":{…}}: it is no JSON"),
+            (#"{"apps":{"demo":{"keys":[{"kid":"k\ud800"}]}}}"#, "give JSON of the form {\"apps\":{…}}: it is no JSON"),
+            ("{}", "give JSON of the form {\"apps\":{…}}: apps is missing"),
+            ("[]", "give JSON of the form {\"apps\":{…}}: this is not an object"),
+            (#"{"apps":7}"#, "give JSON of the form {\"apps\":{…}}: apps is not of the right type"),
+            (#"{"apps":{"demo":{"policy":{"maxAdmins":-1}}}}"#, "correct it: demo.policy.maxAdmins is -1; 0 to 100"),
+            (#"{"apps":{"demo":{"hooks":{"url":"x","secret":"y"}}}}"#, "correct the hooks of demo: url is not"),
+        ])
+    func `errors of an apps file are in the users' words`(json: String, validationError: String) {
+        let validationErrors = AppsDocument.validationErrors(in: Array(json.utf8))
+        #expect(validationErrors.count == 1)
+        #expect(validationErrors.first?.hasPrefix(validationError) == true, "\(validationErrors)")
+        for word in ["badField", "notJSON", "WireError"] { #expect(!validationErrors.joined().contains(word)) }
+    }
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+@Suite struct CallParserTests {
+    /// Rules: R3.14, R11.1.
+    @Test func `valid parameters become the right command`() throws {
+        for spec in CallTable.all {
+            let call = try CallSpec.parse(spec.method, spec.params(), role: spec.role).get()
+            #expect(call == spec.expected, "\(spec.method)")
+        }
+    }
+
+    @Test func `every method is in the table`() {
+        let methods = Set(CallTable.all.map(\.method))
+        #expect(methods == CallParser.methods.union(["login", "ping"]))
+    }
+
+    @Test func `an error names the missing parameter`() {
+        for spec in CallTable.all {
+            for field in spec.fields {
+                let error = CallSpec.rejection(spec.method, spec.params(without: field.name), role: spec.role)
+                guard field.isNeeded else {
+                    // The list of lives is optional in the JSON, but a missing list is rejected as empty.
+                    if field.name == "to" {
+                        #expect(error == ReplyError(.badParameter, "to names 0 lives; 1 to 8 are possible"))
+                    } else {
+                        #expect(error == nil, "\(spec.method) without \(field.name)")
+                    }
+                    continue
+                }
+                let call = "\(spec.method) without \(field.name): \(error?.message ?? "taken")"
+                #expect(error?.code == .badParameter, "\(call)")
+                let isNamed = [
+                    "params.\(field.name) is missing",
+                    "\(field.name) is missing: an app's server creates a live for a user",
+                    "params.battle is missing or not a battle's id",
+                    "params.battle and params.live are missing; name one",
+                ].contains(error?.message)
+                #expect(isNamed, "\(call)")
+            }
+        }
+    }
+
+    @Test func `an error names the parameter of the wrong type`() {
+        for spec in CallTable.all {
+            for field in spec.fields {
+                let params = spec.params(replacing: field.name, by: field.kind.wrong)
+                let error = CallSpec.rejection(spec.method, params, role: spec.role)
+                let expected = ReplyError(.badParameter, "params.\(field.name) \(field.kind.rawValue)")
+                #expect(error == expected, "\(spec.method) \(params)")
+            }
+        }
+    }
+
+    @Test func `a missing params object counts as an empty one`() {
+        #expect(CallSpec.rejection("live.get", nil) == ReplyError(.badParameter, "live is missing"))
+        #expect(CallSpec.rejection("live.get", "{}") == ReplyError(.badParameter, "params.live is missing"))
+        #expect((try? CallSpec.parse("live.list", nil).get()) == .list(cursor: "", count: 20, category: nil))
+        #expect(CallSpec.rejection("live.get", "null")?.code == .badParameter)
+        #expect(CallSpec.rejection("live.get", "[]")?.code == .badParameter)
+        #expect(CallSpec.rejection("live.get", "7")?.code == .badParameter)
+    }
+
+    @Test func `omitted parameters have their defaults`() throws {
+        let live = Samples.live
+        func seat(_ command: SeatCommand) -> ParsedCall {
+            .forward(.seat(SeatInput(Samples.key, command)), inLive: live)
+        }
+        let caller = Samples.caller
+        #expect(
+            try CallSpec.parse("seat.apply", #"{"live":"concert"}"#).get()
+                == seat(.apply(seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: caller)))
+        #expect(
+            try CallSpec.parse("seat.move", #"{"live":"concert","seatIndex":2}"#).get()
+                == seat(.move(user: "alice", to: 2, policy: .abortWhenOccupied, caller: caller)))
+        #expect(
+            try CallSpec.parse("seat.lock", #"{"live":"concert","seatIndex":2}"#).get()
+                == seat(.lock(seatIndex: 2, isLocked: true, microphone: nil, camera: nil, caller: caller)))
+        let battle = ConnectionCommand.requestBattle(
+            from: live, to: ["duet"], durationSeconds: 0, needResponse: false, timeoutSeconds: 10, extensionInfo: "",
+            caller: caller)
+        // A battle's timeout of 0 means the default.
+        for params in [#"{"live":"concert","to":["duet"]}"#, #"{"live":"concert","to":["duet"],"timeout":0}"#] {
+            #expect(
+                try CallSpec.parse("battle.request", params).get()
+                    == .forward(.connection(ConnectionInput(app: Samples.app, battle)), inLive: live))
+        }
+    }
+
+    private static let long = String(repeating: "x", count: 2049)
+    private static let nine = Array(repeating: "\"duet\"", count: 9).joined(separator: ",")
+    private static let tenScores = Array(repeating: #"{"live":"a","score":1}"#, count: 10).joined(separator: ",")
+
+    @Test func `an error names the parameter that is out of range, and the range`() {
+        let timeouts: [Int64] = [0, -1, 1801, .min, .max]
+        for method in ["seat.apply", "seat.invite", "cohost.request", "battle.request"] {
+            for timeout in timeouts where !(method == "battle.request" && timeout == 0) {
+                let params = #"{"live":"concert","user":"bob","to":["duet"],"timeout":\#(timeout)}"#
+                #expect(
+                    CallSpec.rejection(method, params)
+                        == ReplyError(.badParameter, "timeout is \(timeout); 1 to 1800 seconds are possible"))
+            }
+        }
+        let cases: [(String, String, String)] = [
+            ("live.list", #"{"count":0}"#, "count is 0; 1 to 50 are possible"),
+            ("live.list", #"{"count":51}"#, "count is 51; 1 to 50 are possible"),
+            ("live.list", #"{"count":-9}"#, "count is -9; 1 to 50 are possible"),
+            ("audience.list", #"{"live":"concert","count":0}"#, "count is 0; 1 to 200 are possible"),
+            ("audience.list", #"{"live":"concert","count":201}"#, "count is 201; 1 to 200 are possible"),
+            (
+                "seat.move", #"{"live":"concert","seatIndex":1,"policy":3}"#, "policy is 3; 0, 1 and 2 are possible"
+            ),
+            (
+                "seat.apply", #"{"live":"concert","extraInfo":"\#(Self.long)"}"#,
+                "extraInfo has at most 2048 bytes, and 4096 as JSON"
+            ),
+            (
+                "seat.invite", #"{"live":"concert","user":"bob","extraInfo":"\#(Self.long)"}"#,
+                "extraInfo has at most 2048 bytes, and 4096 as JSON"
+            ),
+            (
+                "cohost.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.long)"}"#,
+                "extensionInfo has at most 2048 bytes, and 4096 as JSON"
+            ),
+            (
+                "battle.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.long)"}"#,
+                "extensionInfo has at most 2048 bytes, and 4096 as JSON"
+            ), ("cohost.request", #"{"live":"concert","to":[]}"#, "to names 0 lives; 1 to 8 are possible"),
+            ("cohost.cancel", #"{"live":"concert","to":[\#(Self.nine)]}"#, "to names 9 lives; 1 to 8 are possible"),
+            ("battle.request", #"{"live":"concert","to":[\#(Self.nine)]}"#, "to names 9 lives; 1 to 8 are possible"),
+            (
+                "battle.accept", #"{"live":"concert","battle":"a b"}"#,
+                "params.battle is missing or not a battle's id"
+            ),
+            (
+                "battle.score", #"{"battle":"b","operation":3,"scores":[{"live":"a","score":1}]}"#,
+                "operation is 3; 1 adds, 2 overwrites"
+            ), ("battle.score", #"{"battle":"b","scores":[]}"#, "battle names a battle, scores 1 to 9 lives"),
+            (
+                "battle.score", #"{"battle":"b","scores":[\#(Self.tenScores)]}"#,
+                "battle names a battle, scores 1 to 9 lives"
+            ),
+            (
+                "battle.score", #"{"battle":"","scores":[{"live":"a","score":1}]}"#,
+                "battle names a battle, scores 1 to 9 lives"
+            ),
+            (
+                "battle.score", #"{"battle":"b","scores":[{"live":"a","score":"x"}]}"#,
+                "params.scores.0.score is not a whole number in range"
+            ),
+        ]
+        for (method, params, message) in cases {
+            #expect(CallSpec.rejection(method, params) == ReplyError(.badParameter, message), "\(method) \(params)")
+        }
+        for number in ["1e300", "1.5", "99999999999999999999"] {
+            let error = CallSpec.rejection("live.list", #"{"count":\#(number)}"#)
+            #expect(error == ReplyError(.badParameter, "params.count is not a whole number in range"))
+        }
+        let mode = CallSpec.rejection("live.create", #"{"live":"concert","seatMode":"maybe"}"#)
+        #expect(mode?.code == .badParameter && mode?.message.hasPrefix("params.seatMode ") == true)
+    }
+
+    @Test func `invalid names are rejected with their field`() {
+        let badLives = ["", "a b", "a/b", "ü", String(repeating: "x", count: 49), "a\\u0000"]
+        let rule = "is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
+        for spec in CallTable.all {
+            for field in spec.fields where ["live", "inviter", "other", "to"].contains(field.name) {
+                for bad in badLives {
+                    let json = field.name == "to" ? "[\"\(bad)\"]" : "\"\(bad)\""
+                    let error = CallSpec.rejection(
+                        spec.method, spec.params(replacing: field.name, by: json), role: spec.role)
+                    #expect(error == ReplyError(.badRoomID, "\(field.name) \(rule)"), "\(spec.method) \(bad)")
+                }
+            }
+            for field in spec.fields where ["user", "owner"].contains(field.name) {
+                for bad in ["", "a b", "a/b", "ü", String(repeating: "x", count: 33)] {
+                    let error = CallSpec.rejection(
+                        spec.method, spec.params(replacing: field.name, by: "\"\(bad)\""), role: spec.role)
+                    let message =
+                        "\(field.name) is not a user's id: 1 to 32 letters, digits, hyphens or underscores"
+                    #expect(error == ReplyError(.badParameter, message), "\(spec.method) \(bad)")
+                }
+            }
+        }
+    }
+
+    @Test func `a score with an invalid live id is rejected`() {
+        for bad in ["", "a b", "ü"] {
+            let error = CallSpec.rejection(
+                "battle.score", #"{"battle":"b","scores":[{"live":"a","score":1},{"live":"\#(bad)","score":1}]}"#,
+                role: .server)
+            #expect(error?.code == .badRoomID && error?.message.hasPrefix("scores.live is not") == true, "\(bad)")
+        }
+    }
+
+    /// Rules: R16.9.
+    @Test(
+        arguments: [
+            "", "live", "live.", "live.nothing", ".live", "seat.fly", "cohost.x", "battle.", "admin.x", "audience.x",
+            "barrage.x", "stage.put", "metadata.x", "LOGIN", "login.x", "live.get.more",
+        ]) func `an unknown method is reported as such, whatever its parameters`(method: String)
+    {
+        for params in [nil, "{}", #"{"live":"concert"}"#, "7"] {
+            #expect(
+                CallSpec.rejection(method, params)
+                    == ReplyError(.unknownMethod, "there is no method \"\(method)\""))
+        }
+    }
+
+    @Test func `only an app's server changes its settings`() {
+        for spec in CallTable.apps where spec.role == .server {
+            #expect(CallSpec.rejection(spec.method, spec.params())?.code == .noPermission, "\(spec.method)")
+        }
+    }
+
+    /// Rules: R13.24.
+    @Test func `battles are created by an app's server, and requested by hosts`() {
+        let params = #"{"live":"concert","to":["duet"]}"#
+        #expect(CallSpec.rejection("battle.create", params)?.code == .noPermission)
+        #expect(CallSpec.rejection("battle.create", params, role: .server) == nil)
+        #expect(CallSpec.rejection("battle.request", params) == nil)
+        #expect(CallSpec.rejection("battle.get", #"{"battle":"b 6"}"#, role: .server)?.code == .badParameter)
+    }
+
+    @Test func `an error does not repeat a long method name in full`() {
+        let error = CallSpec.rejection(String(repeating: "m", count: 10_000), nil)
+        #expect(error?.message == "there is no method \"\(String(repeating: "m", count: 64))\"")
+    }
+
+    @Test func `I6 an app's server acts in a live without being in it`() throws {
+        for spec in CallTable.stage + CallTable.barrage where spec.role == .user {
+            guard case .forward(_, let room) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
+            else { continue }
+            #expect(room == nil, "\(spec.method)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("gift.send", #""gift":"rose","from":"bob""#, "from"), ("live.create", #""owner":"bob""#, "owner"),
+        ])
+    func `a user named by an app's server has a name and a picture within the limits`(
+        method: String, params: String, field: String
+    ) throws {
+        func rejection(_ part: String, _ count: Int, of character: String = "n") -> String? {
+            let more = "\"\(field)\(part)\":\"\(String(repeating: character, count: count))\""
+            let text = "{\"live\":\"concert\",\(params),\(more)}"
+            guard case .failure(let error) = CallSpec.parse(method, text, role: .server) else { return nil }
+            #expect(error.code == .badParameter)
+            return error.message
+        }
+        #expect(rejection("Name", Limits.userNameBytes) == nil)
+        #expect(rejection("AvatarURL", Limits.urlBytes) == nil)
+        let plain = "bytes as JSON, and no control characters"
+        #expect(rejection("Name", Limits.userNameBytes + 1) == "\(field)Name has at most 100 \(plain)")
+        #expect(rejection("AvatarURL", Limits.urlBytes + 1) == "\(field)AvatarURL has at most 200 \(plain)")
+        #expect(rejection("Name", 1, of: "\\u0001") == "\(field)Name has at most 100 \(plain)")
+        #expect(rejection("AvatarURL", 1, of: "\\n") == "\(field)AvatarURL has at most 200 \(plain)")
+        #expect(rejection("Name", 51, of: "\\\"") == "\(field)Name has at most 100 \(plain)")
+    }
+
+    @Test func `a method without parameters accepts any object and nothing else`() throws {
+        for params in [nil, "{}", #"{"x":1}"#] {
+            #expect(try CallSpec.parse("ping", params).get() == .ping)
+        }
+        for params in ["5", "[]", #""x""#, "null"] {
+            #expect(CallSpec.rejection("ping", params)?.code == .badParameter, "\(params)")
+        }
+    }
+
+    /// Rules: R3.44.
+    @Test func `a metadata delete names at least one key`() {
+        #expect(
+            CallSpec.rejection("metadata.delete", #"{"live":"concert","keys":[]}"#)
+                == ReplyError(.badParameter, "keys names none; name at least one"))
+        let missing = ReplyError(.badParameter, "params.keys is missing")
+        for params in [#"{"live":"concert"}"#, #"{"live":"concert","keys":null}"#] {
+            #expect(CallSpec.rejection("metadata.delete", params) == missing)
+        }
+    }
+
+    @Test func `an error for an unknown parameter value does not contain internal names`() {
+        let error = CallSpec.rejection("live.update", #"{"live":"concert","seatMode":"bogus"}"#)
+        #expect(error == ReplyError(.badParameter, "params.seatMode is not one of free, apply"))
+    }
+
+    /// Rules: R3.1.
+    @Test func `a user who names another owner does not become the owner`() throws {
+        guard
+            case .forward(.directory(let input, key: _), _) = try CallSpec.parse(
+                "live.create", #"{"live":"concert","owner":"bob"}"#
+            ).get(), case .create(_, _, let owner, _) = input.command
+        else {
+            Issue.record("no create")
+            return
+        }
+        #expect(owner.userID == "bob", "the directory refuses it")
+        let own = #"{"live":"concert","owner":"\#(Samples.alice.userID.text)"}"#
+        #expect(
+            try CallSpec.parse("live.create", own).get()
+                == CallSpec.parse("live.create", #"{"live":"concert"}"#).get())
+    }
+
+    @Test(
+        arguments: [
+            ("", "this is not JSON"), ("7", "this is not an object"), ("[]", "this is not an object"),
+            ("null", "this is not an object"),
+            (#"{"method":"ping"}"#, "id is missing"), (#"{"id":1}"#, "method is missing"),
+            (#"{"id":"1","method":"ping"}"#, "id is not a whole number in range"),
+            (#"{"id":-1,"method":"ping"}"#, "id is negative"), (#"{"id":1,"method":7}"#, "method is not a string"),
+            (#"{"id":1,"method":"ping""#, "this is not JSON"),
+        ]) func `a frame that is no call is a bad frame`(text: String, why: String)
+    {
+        do throws(ReplyError) {
+            _ = try ClientFrame(Array(text.utf8))
+            Issue.record("\(text) is taken")
+        } catch {
+            #expect(error.code == .badFrame)
+            #expect(error.message.hasPrefix("not a call: ") && error.message.hasSuffix(why), "\(error.message)")
+        }
+    }
+
+    @Test func `a call from HTTP is decoded from its parameters alone`() throws {
+        let frame = try ClientFrame(id: 1, method: "live.get", params: Array(#"{"live":"concert"}"#.utf8))
+        let parser = CallParser(app: Samples.app, caller: Samples.caller)
+        #expect(try parser.parse(frame) == .get(Samples.live))
+        #expect(try parser.parse(ClientFrame(id: 1, method: "ping", params: [])) == .ping)
+        let list = try parser.parse(ClientFrame(id: 1, method: "live.list", params: []))
+        #expect(list == .list(cursor: "", count: 20, category: nil))
+    }
+
+    /// Rules: R3.50.
+    @Test func `a list has pages of 1 to 50 in one of two orders`() throws {
+        let parser = CallParser(app: Samples.app, caller: Samples.caller)
+        func list(_ params: String) throws(ReplyError) -> ParsedCall {
+            try parser.parse(ClientFrame(id: 1, method: "live.list", params: Array(params.utf8)))
+        }
+        #expect(try list(#"{"order":"descending"}"#) == .list(cursor: "", count: 20, category: nil))
+        let ascending = ParsedCall.list(cursor: "", count: 20, category: nil, isAscending: true)
+        #expect(try list(#"{"order":"ascending"}"#) == ascending)
+        #expect(try list(#"{"count":1}"#) == .list(cursor: "", count: 1, category: nil))
+        #expect(try list(#"{"count":50}"#) == .list(cursor: "", count: 50, category: nil))
+        for wrong in [#"{"order":"random"}"#, #"{"count":0}"#, #"{"count":51}"#] {
+            let error = #expect(throws: ReplyError.self) { try list(wrong) }
+            #expect(error?.code == .badParameter, "\(wrong)")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+
+/// One method with valid parameters, and the expected parsed call.
+struct CallSpec: Sendable {
+    /// The JSON type of a parameter; the raw value is its name in the error for another type.
+    enum Kind: String, Sendable {
+        case text = "is not a string"
+        case number = "is not a whole number in range"
+        case flag = "is not true or false"
+        case list = "is not of the right type"
+
+        /// A JSON value of another type.
+        var wrong: String { self == .text ? "7" : "\"x\"" }
+    }
+
+    /// A parameter.
+    struct Field: Sendable {
+        var name: String
+        var kind: Kind
+        var json: String
+        var isNeeded: Bool
+    }
+
+    var method: String
+    var role = CallerRole.user
+    var fields: [Field]
+    var expected: ParsedCall
+
+    init(
+        _ method: String, _ fields: [Field], _ expected: ParsedCall, role: CallerRole = .user
+    ) {
+        self.method = method
+        self.role = role
+        self.fields = fields
+        self.expected = expected
+    }
+
+    /// The parameters as JSON, with one parameter left out or replaced.
+    func params(without left: String? = nil, replacing name: String? = nil, by json: String = "") -> String {
+        let parts = self.fields.filter { $0.name != left }
+            .map { "\"\($0.name)\":\($0.name == name ? json : $0.json)" }
+        return "{\(parts.joined(separator: ","))}"
+    }
+
+    /// Reads a call.
+    static func parse(_ method: String, _ params: String?, role: CallerRole = .user) -> Result<ParsedCall, ReplyError> {
+        let text = "{\"id\":9,\"method\":\"\(method)\"" + (params.map { ",\"params\":\($0)" } ?? "") + "}"
+        let caller = role == .user ? Samples.caller : Samples.server
+        do throws(ReplyError) {
+            let parser = CallParser(app: Samples.app, caller: caller, in: role == .user ? Samples.live : nil)
+            return .success(try parser.parse(try ClientFrame(Array(text.utf8))))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The error of a rejected call.
+    static func rejection(_ method: String, _ params: String?, role: CallerRole = .user) -> ReplyError? {
+        if case .failure(let error) = self.parse(method, params, role: role) { return error }
+        return nil
+    }
+}
+
+extension CallSpec.Field {
+    static func text(_ name: String, _ value: String, needed: Bool = true) -> Self {
+        Self(name: name, kind: .text, json: "\"\(value)\"", isNeeded: needed)
+    }
+    static func number(_ name: String, _ value: Int64, needed: Bool = false) -> Self {
+        Self(name: name, kind: .number, json: "\(value)", isNeeded: needed)
+    }
+    static func flag(_ name: String, _ value: Bool) -> Self {
+        Self(name: name, kind: .flag, json: "\(value)", isNeeded: false)
+    }
+    static func list(_ name: String, _ json: String, needed: Bool = false) -> Self {
+        Self(name: name, kind: .list, json: json, isNeeded: needed)
+    }
+    static let live = Self.text("live", "concert")
+    static let user = Self.text("user", "bob")
+    static let users = Self.list("users", "[\"bob\"]", needed: true)
+    static let to = Self.list("to", "[\"duet\"]")
+}

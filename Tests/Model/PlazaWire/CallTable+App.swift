@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+
+extension CallTable {
+    private static func change(_ change: AppSettingsChange) -> ParsedCall {
+        let command = DirectoryCommand.appSettings(change: change, caller: Samples.server)
+        return .forward(.directory(DirectoryInput(app: Samples.app, command)), inLive: nil)
+    }
+
+    /// The catalogue and an app's settings.
+    static let apps: [CallSpec] = [
+        CallSpec("gift.list", [.text("language", "en", needed: false)], .gifts(language: "en")),
+        CallSpec("app.get", [], .app, role: .server),
+        CallSpec(
+            "app.setWords", [.list("words", "[\"bad\"]", needed: true)], Self.change(.setWords(words: ["bad"])),
+            role: .server),
+        CallSpec(
+            "app.addWords", [.list("words", "[\"bad\"]", needed: true)], Self.change(.addWords(words: ["bad"])),
+            role: .server),
+        CallSpec(
+            "app.removeWords", [.list("words", "[\"bad\"]", needed: true)], Self.change(.removeWords(words: ["bad"])),
+            role: .server),
+        CallSpec(
+            "app.setGifts",
+            [
+                .list(
+                    "categories",
+                    #"[{"categoryID":"new","name":"New","gifts":[{"giftID":"rose","name":"Rose","coins":1}]}]"#,
+                    needed: true)
+            ],
+            Self.change(
+                .setGifts(categories: [
+                    GiftCategory(
+                        categoryID: "new", name: "New", gifts: [Gift(giftID: "rose", name: "Rose", coins: 1)])
+                ])), role: .server),
+        CallSpec(
+            "app.putCategory", [.list("category", #"{"categoryID":"new","name":"New"}"#, needed: true)],
+            Self.change(.putCategory(category: GiftCategory(categoryID: "new", name: "New"))), role: .server),
+        CallSpec(
+            "app.removeCategory", [.text("category", "new")], Self.change(.removeCategory(category: "new")),
+            role: .server),
+        CallSpec(
+            "app.putGift",
+            [.list("gift", #"{"giftID":"rose","name":"Rose"}"#, needed: true), .text("category", "new")],
+            Self.change(.putGift(gift: Gift(giftID: "rose", name: "Rose"), category: "new")), role: .server),
+        CallSpec(
+            "app.removeGift", [.text("gift", "rose")], Self.change(.removeGift(gift: "rose")), role: .server),
+    ]
+}

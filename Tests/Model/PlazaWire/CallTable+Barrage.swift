@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+
+extension CallTable {
+    private static func barrage(_ command: BarrageCommand) -> ParsedCall {
+        .forward(.barrage(BarrageInput(Samples.key, command)), inLive: Samples.live)
+    }
+
+    /// An app's server that sends as bob.
+    private static var asBob: Caller {
+        var caller = Samples.server
+        caller.user = UserInfo(userID: "bob", userName: "Bob", avatarURL: "u")
+        return caller
+    }
+
+    /// The calls that the fan-out answers.
+    static let barrage: [CallSpec] = [
+        CallSpec(
+            "barrage.sendText", [.live, .text("text", "hello"), .list("extensionInfo", "{\"k\":\"v\"}")],
+            Self.barrage(.sendText(text: "hello", extensionInfo: ["k": "v"], caller: Samples.caller))),
+        CallSpec(
+            "barrage.sendCustom", [.live, .text("businessID", "gift"), .text("data", "{}")],
+            Self.barrage(.sendCustom(businessID: "gift", data: "{}", caller: Samples.caller))),
+        CallSpec(
+            "gift.send", [.live, .text("gift", "rose"), .number("count", 3), .list("receivers", "[\"bob\"]")],
+            Self.barrage(.sendGift(giftID: "rose", count: 3, receivers: ["bob"], caller: Samples.caller))),
+        CallSpec(
+            "gift.send",
+            [
+                .live, .text("gift", "rose"), .text("from", "bob", needed: false),
+                .text("fromName", "Bob", needed: false), .text("fromAvatarURL", "u", needed: false),
+            ],
+            .forward(
+                .barrage(
+                    BarrageInput(
+                        Samples.key, .sendGift(giftID: "rose", count: 1, receivers: [], caller: Self.asBob))),
+                inLive: nil), role: .server),
+        CallSpec(
+            "like.send", [.live, .number("count", 7)],
+            Self.barrage(.sendLikes(count: 7, caller: Samples.caller))),
+        CallSpec(
+            "seat.speaking", [.live, .number("level", 60, needed: true)],
+            Self.barrage(.speaking(level: 60, caller: Samples.caller))),
+        CallSpec(
+            "live.summary", [.live],
+            .forward(.barrage(BarrageInput(Samples.key, .summary(caller: Samples.caller))), inLive: nil)),
+    ]
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+
+/// Every method with all its parameters.
+enum CallTable {
+    static var all: [CallSpec] { Self.rooms + Self.stage + Self.barrage + Self.apps }
+
+    private static let live = Samples.live
+    private static let key = Samples.key
+    private static let caller = Samples.caller
+    private static let server = Samples.server
+
+    private static func directory(_ command: DirectoryCommand) -> ParsedCall {
+        .forward(.directory(DirectoryInput(app: Samples.app, command)), inLive: nil)
+    }
+    private static func audience(_ command: AudienceCommand) -> Effect { .audience(AudienceInput(key, command)) }
+    private static func seat(_ command: SeatCommand) -> ParsedCall {
+        .forward(.seat(SeatInput(key, command)), inLive: live)
+    }
+    private static func connection(_ command: ConnectionCommand) -> ParsedCall {
+        .forward(.connection(ConnectionInput(app: Samples.app, command)), inLive: live)
+    }
+
+    private static let changeFields: [CallSpec.Field] = [
+        .text("liveName", "Concert", needed: false), .text("notice", "", needed: false),
+        .flag("isMessageDisable", true),
+        .flag("isPublicVisible", false), .flag("keepOwnerOnSeat", false), .number("maxSeatCount", 6),
+        .text("seatMode", "free", needed: false), .number("seatTemplate", 50), .text("coverURL", "c", needed: false),
+        .text("backgroundURL", "b", needed: false), .list("categoryList", "[]"), .number("activityStatus", 1),
+        .flag("isGiftEnabled", false),
+        .number("maxMemberCount", 500),
+    ]
+
+    static let rooms: [CallSpec] = [
+        CallSpec(
+            "login", [.text("token", "t"), .text("session", "s", needed: false), .text("name", "A", needed: false)],
+            .login(LoginParams(token: "t", session: "s", name: "A"))), CallSpec("ping", [], .ping),
+        CallSpec(
+            "live.list",
+            [
+                .text("cursor", "g.1.1", needed: false), .number("count", 50), .number("category", 4),
+                .text("order", "ascending", needed: false),
+            ],
+            .list(cursor: "g.1.1", count: 50, category: 4, isAscending: true)),
+        CallSpec("live.get", [.live], .get(live)),
+        CallSpec(
+            "live.create", [.live] + changeFields,
+            directory(.create(live: live, changes: Samples.everyChange, owner: Samples.alice, caller: caller))),
+        CallSpec(
+            "live.create",
+            [
+                .live, .text("owner", "bob"), .text("ownerName", "Bob", needed: false),
+                .text("ownerAvatarURL", "u", needed: false),
+            ],
+            directory(
+                .create(
+                    live: live, changes: LiveChanges(),
+                    owner: UserInfo(userID: "bob", userName: "Bob", avatarURL: "u"), caller: server)), role: .server),
+        CallSpec(
+            "live.update", [.live] + changeFields,
+            directory(.updateInfo(live: live, changes: Samples.everyChange, caller: caller))),
+        CallSpec("live.end", [.live], directory(.end(live: live, caller: caller))),
+        CallSpec("live.join", [.live], .join(live, audience(.join(caller: caller)))),
+        CallSpec("live.leave", [.live], .leave(live, audience(.leave(caller: caller)))),
+        CallSpec("metadata.get", [.live, .list("keys", "[\"a\"]")], .metadata(live, keys: ["a"])),
+        CallSpec(
+            "metadata.set", [.live, .list("metadata", "{\"a\":\"b\"}", needed: true)],
+            directory(.setMetadata(live: live, values: ["a": "b"], caller: caller))),
+        CallSpec(
+            "metadata.delete", [.live, .list("keys", "[\"a\"]", needed: true)],
+            directory(.deleteMetadata(live: live, keys: ["a"], caller: caller))),
+        CallSpec("admin.set", [.live, .user], directory(.setAdmin(live: live, user: "bob", caller: caller))),
+        CallSpec("admin.revoke", [.live, .user], directory(.revokeAdmin(live: live, user: "bob", caller: caller))),
+        CallSpec(
+            "audience.list", [.live, .text("cursor", "c", needed: false), .number("count", 200)],
+            .forward(audience(.list(cursor: "c", count: 200, caller: caller)), inLive: live)),
+        CallSpec("audience.count", [.live], .count(live)),
+        CallSpec(
+            "self.update", [.text("name", "A", needed: false), .text("avatarURL", "u", needed: false)],
+            .rename(name: "A", avatarURL: "u")),
+        CallSpec(
+            "live.ban",
+            [.live, .users, .number("duration", 600, needed: true), .text("reason", "spam", needed: false)],
+            directory(.ban(live: live, users: ["bob"], durationSeconds: 600, reason: "spam", caller: caller))),
+        CallSpec("live.unban", [.live, .users], directory(.unban(live: live, users: ["bob"], caller: caller))),
+        CallSpec(
+            "live.bans", [.live, .number("offset", 100), .number("count", 50)],
+            directory(.bans(live: live, offset: 100, count: 50, caller: caller))),
+        CallSpec(
+            "live.mute", [.live, .users, .number("duration", 0, needed: true)],
+            directory(.mute(live: live, users: ["bob"], durationSeconds: 0, caller: caller))),
+        CallSpec(
+            "live.mutes", [.live, .number("offset", 0), .number("count", 1)],
+            directory(.mutes(live: live, offset: 0, count: 1, caller: caller))),
+        CallSpec("audience.kick", [.live, .user], directory(.kick(live: live, user: "bob", caller: caller))),
+    ]
+
+    static let stage: [CallSpec] = [
+        CallSpec("stage.get", [.live], .stage(live)),
+        CallSpec(
+            "seat.apply",
+            [.live, .number("seatIndex", 3), .number("timeout", 30), .text("extraInfo", "x", needed: false)],
+            seat(.apply(seatIndex: 3, timeoutSeconds: 30, extraInfo: "x", caller: caller))),
+        CallSpec("seat.cancelApplication", [.live], seat(.cancelApplication(caller: caller))),
+        CallSpec("seat.acceptApplication", [.live, .user], seat(.acceptApplication(user: "bob", caller: caller))),
+        CallSpec("seat.rejectApplication", [.live, .user], seat(.rejectApplication(user: "bob", caller: caller))),
+        CallSpec(
+            "seat.invite",
+            [.live, .user, .number("seatIndex", 3), .number("timeout", 30), .text("extraInfo", "x", needed: false)],
+            seat(.invite(user: "bob", seatIndex: 3, timeoutSeconds: 30, extraInfo: "x", caller: caller))),
+        CallSpec("seat.cancelInvitation", [.live, .user], seat(.cancelInvitation(user: "bob", caller: caller))),
+        CallSpec("seat.acceptInvitation", [.live, .user], seat(.acceptInvitation(inviter: "bob", caller: caller))),
+        CallSpec("seat.rejectInvitation", [.live, .user], seat(.rejectInvitation(inviter: "bob", caller: caller))),
+        CallSpec(
+            "seat.take", [.live, .number("seatIndex", 3, needed: true)], seat(.take(seatIndex: 3, caller: caller))),
+        CallSpec("seat.leave", [.live], seat(.leave(caller: caller))),
+        CallSpec("seat.kick", [.live, .user], seat(.kickOff(user: "bob", caller: caller))),
+        CallSpec(
+            "seat.move",
+            [
+                .live, .text("user", "bob", needed: false), .number("seatIndex", 4, needed: true),
+                .number("policy", 2),
+            ], seat(.move(user: "bob", to: 4, policy: .swapPosition, caller: caller))),
+        CallSpec(
+            "seat.lock",
+            [
+                .live, .number("seatIndex", 1, needed: true), .flag("locked", false), .flag("microphoneLocked", true),
+                .flag("cameraLocked", true),
+            ], seat(.lock(seatIndex: 1, isLocked: false, microphone: true, camera: true, caller: caller))),
+        CallSpec(
+            "seat.device",
+            [.live, .flag("microphone", true), .flag("camera", false), .text("suspend", "inCalling", needed: false)],
+            seat(.device(microphone: true, camera: false, suspend: .inCalling, caller: caller))),
+        CallSpec(
+            "seat.lockDevice", [.live, .user, .text("device", "camera"), .flag("locked", false)],
+            seat(.lockDevice(user: "bob", device: .camera, isLocked: false, caller: caller))),
+        CallSpec(
+            "seat.place", [.live, .user, .number("seatIndex", 4)],
+            .forward(.seat(SeatInput(key, .place(user: "bob", seatIndex: 4, caller: server))), inLive: nil),
+            role: .server), CallSpec("seat.requests", [.live], seat(.requests(caller: caller))),
+        CallSpec(
+            "cohost.request",
+            [
+                .live, .to, .number("layoutTemplate", 601), .number("timeout", 30),
+                .text("extensionInfo", "x", needed: false),
+            ],
+            connection(
+                .request(
+                    from: live, to: ["duet"], layoutTemplate: 601, timeoutSeconds: 30, extensionInfo: "x",
+                    caller: caller)
+            )),
+        CallSpec("cohost.cancel", [.live, .to], connection(.cancelRequest(from: live, to: ["duet"], caller: caller))),
+        CallSpec(
+            "cohost.accept", [.live, .text("inviter", "duet")],
+            connection(.accept(live: live, inviter: "duet", caller: caller))),
+        CallSpec(
+            "cohost.reject", [.live, .text("inviter", "duet")],
+            connection(.reject(live: live, inviter: "duet", caller: caller))),
+        CallSpec("cohost.exit", [.live], connection(.exit(live: live, caller: caller))),
+        CallSpec(
+            "cohost.candidates", [.live, .text("cursor", "g.1.1", needed: false)],
+            .candidates(live, cursor: "g.1.1", caller: caller)),
+        CallSpec(
+            "cohost.muteRemote", [.live, .text("other", "duet"), .flag("muted", false)],
+            connection(.muteRemote(live: live, other: "duet", isMuted: false, caller: caller))),
+        CallSpec(
+            "battle.create",
+            [
+                .live, .to, .number("duration", 120), .flag("needResponse", true), .number("timeout", 30),
+                .text("extensionInfo", "x", needed: false),
+            ],
+            .forward(
+                .connection(
+                    ConnectionInput(
+                        app: Samples.app,
+                        .requestBattle(
+                            from: live, to: ["duet"], durationSeconds: 120, needResponse: true, timeoutSeconds: 30,
+                            extensionInfo: "x", caller: server))), inLive: nil), role: .server),
+        CallSpec(
+            "battle.get", [.text("battle", "b-6")],
+            .forward(
+                .connection(
+                    ConnectionInput(app: Samples.app, .battleInfo(battle: "b-6", live: nil, caller: server))),
+                inLive: nil), role: .server),
+        CallSpec(
+            "battle.get", [.live],
+            .forward(
+                .connection(
+                    ConnectionInput(app: Samples.app, .battleInfo(battle: nil, live: live, caller: server))),
+                inLive: nil), role: .server),
+        CallSpec(
+            "battle.request",
+            [
+                .live, .to, .number("duration", 120), .flag("needResponse", true), .number("timeout", 30),
+                .text("extensionInfo", "x", needed: false),
+            ],
+            connection(
+                .requestBattle(
+                    from: live, to: ["duet"], durationSeconds: 120, needResponse: true, timeoutSeconds: 30,
+                    extensionInfo: "x", caller: caller))),
+        CallSpec(
+            "battle.cancel", [.live, .text("battle", "b-6"), .to],
+            connection(.cancelBattle(battle: "b-6", live: live, to: ["duet"], caller: caller))),
+        CallSpec(
+            "battle.accept", [.live, .text("battle", "b-6")],
+            connection(.acceptBattle(battle: "b-6", live: live, caller: caller))),
+        CallSpec(
+            "battle.reject", [.live, .text("battle", "b-6")],
+            connection(.rejectBattle(battle: "b-6", live: live, caller: caller))),
+        CallSpec(
+            "battle.exit", [.live, .text("battle", "b-6")],
+            connection(.exitBattle(battle: "b-6", live: live, caller: caller))),
+        CallSpec(
+            "battle.score",
+            [
+                .text("battle", "b-6"), .number("operation", 2),
+                .list("scores", "[{\"live\":\"duet\",\"score\":5}]", needed: true),
+            ],
+            .forward(
+                .connection(
+                    ConnectionInput(
+                        app: Samples.app,
+                        .updateScores(
+                            battle: "b-6", operation: .overwrite, scores: [ScoreUpdate(live: "duet", score: 5)],
+                            caller: server))), inLive: nil), role: .server),
+    ]
+}

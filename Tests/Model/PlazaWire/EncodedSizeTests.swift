@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// The count of JSON bytes, which cores use without an encoder, against the encoder.
+@Suite struct EncodedSizeTests {
+    @Test func `the bytes of a text's JSON are counted as the encoder writes them`() {
+        let scalars =
+            (UInt32(0)...0x3000).compactMap { Unicode.Scalar($0) } + ["\u{FEFF}", "\u{FFFD}", "🎤", "\u{10FFFF}"]
+        for scalar in scalars {
+            let text = String(scalar)
+            #expect(TextRule.encodedBytes(of: text) + 2 == Wire.encode(text).count, "U+\(scalar.value)")
+        }
+        let all = scalars.reduce(into: "") { $0.unicodeScalars.append($1) }
+        #expect(TextRule.encodedBytes(of: all) + 2 == Wire.encode(all).count)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import PlazaWire
+import Testing
+
+/// One file of `Golden/`: an object with one case on each line, in exactly the bytes on the wire.
+///
+/// `LIVEPLAZA_WRITE_GOLDEN=1` rewrites the files; review the difference before you commit it.
+struct GoldenFile {
+    let name: String
+
+    private var url: URL {
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(self.name).json")
+    }
+
+    /// Compares each case's JSON with that in the file, and decodes the file's JSON.
+    ///
+    /// - Parameters:
+    ///   - cases: values by name.
+    ///   - free: the names of fields that hold keys of the user's choice, where an unknown key is no field.
+    /// - Throws: when the file cannot be read, or a value does not decode.
+    func check<Value: Codable & Equatable>(_ cases: [(String, Value)], free: Set<String> = []) throws {
+        #expect(Set(cases.map(\.0)).count == cases.count, "two cases of \(self.name) have one name")
+        let lines = cases.map { name, value in
+            "\"\(name)\": \(String(decoding: Wire.encode(value), as: UTF8.self))"
+        }
+        let text = "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+        if ProcessInfo.processInfo.environment["LIVEPLAZA_WRITE_GOLDEN"] == "1" {
+            try Data(text.utf8).write(to: self.url)
+        }
+        let stored = String(decoding: try Data(contentsOf: self.url), as: UTF8.self)
+        let storedLines = stored.split(separator: "\n").dropFirst().dropLast().map(String.init)
+        #expect(storedLines.count == cases.count, "\(self.name) has \(storedLines.count) cases")
+        for ((name, value), line) in zip(cases, storedLines) {
+            let prefix = "\"\(name)\": "
+            guard line.hasPrefix(prefix) else {
+                Issue.record("\(self.name) has no case \(name) where it should be")
+                continue
+            }
+            var json = line.dropFirst(prefix.count)
+            if json.hasSuffix(",") { json = json.dropLast() }
+            let bytes = Array(json.utf8)
+            #expect(String(decoding: Wire.encode(value), as: UTF8.self) == json, "\(self.name) \(name)")
+            #expect(try Wire.decode(Value.self, from: bytes) == value, "\(self.name) \(name)")
+            let more = Self.withUnknownKeys(bytes, free: free)
+            #expect(more.count > bytes.count)
+            #expect(try Wire.decode(Value.self, from: more) == value, "\(self.name) \(name) with unknown keys")
+        }
+    }
+
+    /// The JSON with one unknown member at the start of each object, except in maps.
+    static func withUnknownKeys(_ json: [UInt8], free: Set<String>) -> [UInt8] {
+        let unknown = Array("\"zz unknown\":[{\"a\":null},1.5]".utf8)
+        var output: [UInt8] = []
+        var isInText = false
+        var isEscaped = false
+        var textStart = 0
+        var lastText = ""
+        for (index, byte) in json.enumerated() {
+            output.append(byte)
+            if isInText {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInText = false
+                    lastText = String(decoding: json[textStart..<index], as: UTF8.self)
+                }
+            } else if byte == UInt8(ascii: "\"") {
+                isInText = true
+                textStart = index + 1
+            } else if byte == UInt8(ascii: "{") {
+                let isField = index > 0 && json[index - 1] == UInt8(ascii: ":")
+                if isField && free.contains(lastText) { continue }
+                output += unknown
+                if index + 1 < json.count, json[index + 1] != UInt8(ascii: "}") { output.append(UInt8(ascii: ",")) }
+            }
+        }
+        return output
+    }
+}

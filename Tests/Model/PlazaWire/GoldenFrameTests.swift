@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// The frames between clients and gateways (PROTOCOL.md, section 2).
+@Suite struct GoldenFrameTests {
+    @Test func `server frames match the golden file`() throws {
+        let to = UserKey(AppID(""), "alice")
+        var cases: [(String, ServerFrame)] = GoldenRecordTests.results.map { name, result in
+            ("reply-\(name)", .reply(id: 7, .success(result: result)))
+        }
+        cases.append(("error", .reply(id: 7, .failure(error: ReplyError(.noSuchRoom, "there is no live x")))))
+        cases.append(("error-retry", .reply(id: -1, .failure(error: Samples.error))))
+        let entries = GoldenRecordTests.contents.enumerated().map { index, content in
+            FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content.1)
+        }
+        cases.append(("feed", .feed(live: Samples.live, epoch: 77, items: entries, token: "77.22")))
+        cases.append(("feed-empty", .feed(live: Samples.live, epoch: 77, items: [], token: "77.11")))
+        let older = [
+            FeedEntry(n: 5, at: Samples.at, content: .text(sender: Samples.alice, text: "hi", extensionInfo: nil)),
+            FeedEntry(n: 9, at: Samples.at, content: .custom(sender: Samples.alice, businessID: "b", data: "{}")),
+        ]
+        cases.append(("feed-history", .history(live: Samples.live, epoch: 77, items: older, token: "77.11.4711")))
+        cases.append(("counts", .counts(LiveCount(Samples.count))))
+        for (name, content) in GoldenRecordTests.notices where content.isForClients {
+            let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
+            let notice = Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content)
+            cases.append(("notice-\(name)", .notice(id: "3-17", notice)))
+        }
+        cases.append(("drain", .drain(reconnectWithin: 750)))
+        for (_, frame) in cases {
+            switch frame {
+            case .reply, .feed, .history, .counts, .notice, .drain:
+                break  // Exhaustive on purpose: add a new frame to the samples above.
+            }
+        }
+        try GoldenFile(name: "server-frames").check(
+            cases, free: ["metaData", "extensionInfo", "set", "values", "translations"])
+    }
+
+    @Test func `a login matches the golden file`() throws {
+        let resume = ResumePoint(
+            live: Samples.live, ticket: Samples.ticket, position: Samples.position, token: "77.12.4711")
+        try GoldenFile(name: "login-params").check([
+            ("least", LoginParams(token: "t.o.ken")),
+            (
+                "most",
+                LoginParams(
+                    token: "t.o.ken", session: "phone", name: "Alice", avatarURL: "https://example.org/a.png",
+                    resume: resume, notices: "3-17")
+            ),
+        ])
+    }
+
+    @Test func `the JSON of an outcome alone does not change`() {
+        let done = Outcome.success(result: .seat(index: 3))
+        #expect(String(decoding: done.json, as: UTF8.self) == #"{"result":{"seat":{"index":3}}}"#)
+        let refusal = Outcome.failure(error: Samples.error)
+        #expect(
+            String(decoding: refusal.json, as: UTF8.self)
+                == #"{"error":{"code":60100,"message":"16 calls are open already","name":"overloaded","retryAfter":200}}"#
+        )
+    }
+
+    @Test func `a reply without a result decodes as done, and a frame of an unknown kind is rejected`() throws {
+        let done = try Wire.decode(ServerFrame.self, from: Array(#"{"reply":{"id":3}}"#.utf8))
+        #expect(done == .reply(id: 3, .success(result: .done)))
+        let unknown = #expect(throws: WireError.self) {
+            _ = try Wire.decode(ServerFrame.self, from: Array(#"{"later":{}}"#.utf8))
+        }
+        #expect(unknown == .notJSON)
+    }
+}

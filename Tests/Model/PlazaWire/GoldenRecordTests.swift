@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import Testing
+
+/// The records of the public topics, and of the feed, notices and replies.
+@Suite struct GoldenRecordTests {
+    /// Rules: R3.20.
+    @Test func `records of rooms match the golden file`() throws {
+        var ended = Samples.room
+        ended.ended = .endedByHost
+        var byServer = Samples.room
+        byServer.ended = .endedByServer
+        try GoldenFile(name: "rooms").check(
+            [("running", Samples.room), ("ended", ended), ("endedByServer", byServer)], free: ["metaData"])
+    }
+
+    /// Rules: R1.9.
+    @Test func `records of stages match the golden file`() throws {
+        var running = Samples.stage
+        running.battle?.ended = nil
+        var left = Samples.stage
+        left.battle?.ended = .allMemberExit
+        var watching = Samples.emptyStage
+        watching.otherBattles = [Samples.battle]
+        try GoldenFile(name: "stages").check(
+            [
+                ("empty", Samples.emptyStage), ("running", running), ("timeOver", Samples.stage), ("allLeft", left),
+                ("watching", watching),
+            ])
+    }
+
+    @Test func `records of counts match the golden file`() throws {
+        var fresh = Samples.count
+        fresh.stale = false
+        try GoldenFile(name: "audience-counts").check([("fresh", fresh), ("stale", Samples.count)])
+        try GoldenFile(name: "audience-epochs").check(
+            [("epoch", PresenceEpochRecord(partition: 7, epoch: "1f-2"))])
+    }
+
+    /// Rules: R11.2.
+    @Test func `records of apps match the golden file`() throws {
+        try GoldenFile(name: "apps").check(
+            [
+                ("empty", AppRecord(app: Samples.app, revision: 1, settings: AppSettings())),
+                ("full", AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)),
+            ], free: ["translations"])
+    }
+
+    /// Rules: R14.6.
+    @Test func `webhook events match the golden file`() throws {
+        try GoldenFile(name: "webhooks").check(
+            Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) }, free: ["metaData", "values"])
+        #expect(Set(Self.hooks.map(\.1.name)) == Set(WebhookName.allCases))
+    }
+
+    /// Rules: R5.2.
+    @Test func `feed items match the golden file, with the number last`() throws {
+        let contents = Self.contents
+        try GoldenFile(name: "room-feed").check(
+            contents.map { name, content in (name, FeedEntry(n: 12, at: Samples.at, content: content)) },
+            free: ["metaData", "extensionInfo", "set"])
+    }
+
+    @Test func `notices match the golden file`() throws {
+        let to = UserKey(Samples.app, "alice")
+        try GoldenFile(name: "user-notices").check(
+            Self.notices.map { name, content in
+                let floor: Ticket? = name.hasPrefix("kickedOut") ? Ticket(500) : nil
+                return (name, Notice(to: to, live: Samples.live, at: Samples.at, floor: floor, content: content))
+            })
+    }
+
+    @Test func `replies match the golden file`() throws {
+        var cases = Self.results.map { name, result in
+            (name, Reply(to: Samples.caller, app: Samples.app, .success(result: result)))
+        }
+        cases.append(("failure", Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.error))))
+        for table in [RequiredRevision.Table.rooms, .stages, .apps] {
+            let seen = RequiredRevision(table, Samples.live, revision: 4)
+            cases.append(
+                (
+                    "seen-\(table.rawValue)",
+                    Reply(to: Samples.caller, app: Samples.app, .success(result: .done), seen: seen)
+                ))
+        }
+        try GoldenFile(name: "replies").check(cases, free: ["metaData", "values", "translations"])
+    }
+
+    static let events: [StageEvent] = [
+        .seatTaken(index: 2, user: Samples.bob), .seatLeft(index: 2, user: Samples.bob),
+        .userMoved(user: Samples.bob, from: 2, to: 3), .seatLocked(index: 1), .seatUnlocked(index: 1),
+        .coHostJoined(member: Samples.otherMember), .coHostLeft(member: Samples.otherMember),
+        .coHostMuted(live: Samples.other, isMuted: true), .battleStarted(battle: "b-6"),
+        .battleUserJoined(battle: "b-6", live: Samples.other), .battleUserExited(battle: "b-6", live: Samples.other),
+        .battleScored(battle: "b-6"), .battleEnded(battle: "b-6", reason: .timeOver),
+    ]
+
+    static let contents: [(String, FeedContent)] = [
+        ("text", .text(sender: Samples.bob, text: "\"n\":5} \\ / 🎉\u{7}", extensionInfo: ["n": "5", "k": "v"])),
+        ("plainText", .text(sender: Samples.alice, text: "hello", extensionInfo: nil)),
+        ("custom", .custom(sender: Samples.alice, businessID: "gift", data: "{\"n\":5}")),
+        ("audienceJoined", .audienceJoined(user: Samples.bob)), ("audienceLeft", .audienceLeft(user: Samples.bob)),
+        ("infoChanged", .infoChanged(info: Samples.info)),
+        ("metadataChanged", .metadataChanged(set: ["n": "5"], removed: ["old"])), ("adminSet", .adminSet(user: "bob")),
+        ("adminRevoked", .adminRevoked(user: "bob")),
+        ("stage", .stage(record: Samples.stage, events: Self.events)),
+        (
+            "gift",
+            .gift(
+                sender: Samples.bob, gift: Gift(giftID: "rose", name: "Rose", iconURL: "i", level: 2, coins: 5),
+                count: 3, receivers: ["alice"])
+        ), ("messageDisabled", .messageDisabled(user: Samples.bob, isDisable: true, until: Samples.later)),
+        ("messageEnabled", .messageDisabled(user: Samples.bob, isDisable: false, until: nil)),
+        ("userChanged", .userChanged(user: Samples.bob)),
+        ("likes", .likes(total: 30, sender: Samples.bob, count: 7)),
+        ("speaking", .speaking(users: [Speaker(user: "bob", level: 60)])),
+        ("summary", .summary(statistics: Samples.statistics)), ("tips", .tips(isDegraded: true)),
+        ("liveEnded", .liveEnded(reason: .endedByHost, statistics: Samples.statistics)),
+    ]
+
+    static let hooks: [(String, WebhookContent)] = [
+        ("roomCreated", .roomCreated(info: Samples.info, by: "alice")),
+        (
+            "roomEnded",
+            .roomEnded(
+                info: Samples.info, reason: .endedByServer, statistics: Samples.statistics)
+        ), ("roomEndedBare", .roomEnded(info: nil, reason: .endedByHost, statistics: LiveStatistics())),
+        ("roomUpdated", .roomUpdated(info: Samples.info, by: "alice")),
+        ("metadataSet", .metadataSet(values: ["n": "5"], by: "alice")),
+        ("metadataDeleted", .metadataDeleted(keys: ["n", "old"], by: "alice")),
+        ("adminChanged", .adminChanged(user: "bob", isAdmin: true, admins: ["bob"], by: "alice")),
+        ("enter", .memberState(isOnline: true, cause: .enter, users: [Samples.bob])),
+        ("leave", .memberState(isOnline: false, cause: .leave, users: [Samples.bob])),
+        ("interrupt", .memberState(isOnline: false, cause: .heartbeatInterrupt, users: [Samples.bob])),
+        ("recover", .memberState(isOnline: true, cause: .heartbeatRecover, users: [Samples.alice, Samples.bob])),
+        ("seatsChanged", .seatsChanged(seats: Samples.stage.seats)),
+        (
+            "battleCreated",
+            .battleCreated(
+                battle: "b-6", from: Samples.battle.sides[0], to: [Samples.battle.sides[1]],
+                durationMilliseconds: 60_000, timeoutMilliseconds: 10_000, needResponse: true, extensionInfo: "x")
+        ),
+        (
+            "battleStarted",
+            .battleStarted(
+                battle: "b-6", from: Samples.battle.sides[0], to: [Samples.battle.sides[1]], createdAt: Samples.at,
+                startTime: Samples.at, endTime: Samples.later)
+        ),
+        (
+            "battleEnded",
+            .battleEnded(
+                battle: "b-6", from: Samples.battle.sides[0], to: [Samples.battle.sides[1]], createdAt: Samples.at,
+                startTime: Samples.at, endTime: Samples.later, kind: .timeOver)
+        ),
+        (
+            "battleNeverStarted",
+            .battleEnded(
+                battle: "b-6", from: Samples.battle.sides[0], to: [], createdAt: Samples.at, startTime: nil,
+                endTime: Samples.later, kind: .neverStarted)
+        ),
+    ]
+
+    static let notices: [(String, NoticeContent)] = [
+        ("kickedOut", .kickedOut(reason: .byAdmin, by: "bob")),
+        ("kickedOutByServer", .kickedOut(reason: .byServer, by: "backend")),
+        ("kickedOutByOtherDevice", .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice")),
+        (
+            "signedInElsewhere",
+            .signedInElsewhere(session: "s-1", connection: "3w5e11264sgsf", attempt: 1, isOnly: true)
+        ),
+        (
+            "applicationReceived",
+            .applicationReceived(guest: Samples.bob, seatIndex: -1, expiresAt: Samples.later, extraInfo: "please")
+        ), ("applicationCancelled", .applicationCancelled(guest: Samples.bob)),
+        ("applicationProcessed", .applicationProcessed(guest: Samples.bob, by: Samples.alice, accepted: true)),
+        ("applicationTimedOut", .applicationTimedOut(guest: Samples.bob)),
+        ("invitationAnswered", .invitationAnswered(guest: Samples.bob, accepted: false)),
+        ("invitationNoResponse", .invitationNoResponse(guest: Samples.bob, reason: .timeout)),
+        (
+            "invitationReceived",
+            .invitationReceived(host: Samples.alice, seatIndex: 3, expiresAt: Samples.later, extraInfo: "")
+        ), ("invitationCancelled", .invitationCancelled(host: Samples.alice)),
+        ("invitationTimedOut", .invitationTimedOut(host: Samples.alice)),
+        ("applicationAnswered", .applicationAnswered(host: Samples.alice, accepted: true)),
+        ("applicationNoResponse", .applicationNoResponse(reason: .alreadySeated)),
+        ("kickedOffSeat", .kickedOffSeat(seatIndex: 3, by: Samples.alice)),
+        ("microphoneClosed", .deviceClosedByAdmin(device: .microphone, by: Samples.alice)),
+        ("cameraOpened", .deviceOpenedByAdmin(device: .camera, policy: .unlockOnly, by: Samples.alice)),
+        (
+            "coHostRequestReceived",
+            .coHostRequestReceived(inviter: Samples.member, expiresAt: Samples.later, extensionInfo: "x")
+        ), ("coHostRequestCancelled", .coHostRequestCancelled(inviter: Samples.member, invitee: Samples.other)),
+        ("coHostRequestAccepted", .coHostRequestAccepted(invitee: Samples.otherMember)),
+        ("coHostRequestRejected", .coHostRequestRejected(invitee: Samples.otherMember)),
+        ("coHostRequestTimedOut", .coHostRequestTimedOut(inviter: Samples.live, invitee: Samples.other)),
+        (
+            "battleRequestReceived",
+            .battleRequestReceived(
+                battle: "b-6", inviter: Samples.member, expiresAt: Samples.later, durationSeconds: 120,
+                extensionInfo: "")
+        ),
+        (
+            "battleRequestCancelled",
+            .battleRequestCancelled(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
+        ), ("battleRequestAccepted", .battleRequestAccepted(battle: "b-6", invitee: Samples.otherMember)),
+        ("battleRequestRejected", .battleRequestRejected(battle: "b-6", invitee: Samples.otherMember)),
+        (
+            "battleRequestTimedOut",
+            .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
+        ), ("battleNotStarted", .battleNotStarted(battle: "b-6")),
+    ]
+
+    static let results: [(String, CallResult)] = [
+        ("done", .done), ("live", .live(info: Samples.info, epoch: 77)),
+        ("joined", .joined(ticket: Samples.ticket, epoch: 77, confirmed: true)),
+        (
+            "audience",
+            .audience(
+                page: AudiencePage(
+                    members: [AudienceMember(user: Samples.bob, joinedAt: Samples.at)], cursor: "421", count: 3))
+        ), ("sent", .sent(position: Samples.position)),
+        (
+            "sanctions",
+            .sanctions(
+                page: SanctionPage(
+                    items: [
+                        Sanction(user: "bob", until: Samples.later, reason: "spam", by: "alice"),
+                        Sanction(user: "carl", until: nil, by: "alice"),
+                    ], nextOffset: 100))
+        ),
+        ("statistics", .statistics(statistics: Samples.statistics)),
+        (
+            "coHost",
+            .coHost(codes: [
+                LiveCode(live: Samples.other, code: 0), LiveCode(live: "gone", code: 1, reason: .noSuchRoom),
+            ])
+        ),
+        (
+            "battleWaiting",
+            .battle(battle: "b-6", startTime: nil, endTime: nil, codes: [LiveCode(live: Samples.other, code: 0)])
+        ),
+        ("battle", .battle(battle: "b-6", startTime: Samples.at, endTime: Samples.later, codes: [])),
+        ("seat", .seat(index: 3)), ("noSeat", .seat(index: nil)),
+        (
+            "battleAsking",
+            .battleInfo(
+                details: BattleDetails(
+                    id: "b-6", inviter: Samples.live, createTime: Samples.at, durationSeconds: 10, needResponse: true,
+                    extensionInfo: "", expiresAt: Samples.later,
+                    invitees: [BattleDetails.Invitee(live: Samples.other, hasAccepted: false)]))
+        ),
+        (
+            "battleOver",
+            .battleInfo(
+                details: BattleDetails(
+                    id: "b-6", inviter: Samples.live, createTime: Samples.at, durationSeconds: 10, needResponse: true,
+                    extensionInfo: "", battle: Samples.battle))
+        ),
+        (
+            "seatRequests",
+            .seatRequests(
+                applications: [OpenApplication(guest: Samples.bob, seatIndex: -1, expiresAt: Samples.later)],
+                invitations: [
+                    OpenInvitation(guest: Samples.bob, host: Samples.alice, seatIndex: 3, expiresAt: Samples.later)
+                ])
+        ),
+        ("scores", .scores(codes: [LiveCode(live: Samples.live, code: 0)])),
+        ("loggedIn", .loggedIn(session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3-17")),
+        ("resumed", .resumed(ticket: Samples.ticket, position: Samples.position, replayed: true)),
+        (
+            "lives",
+            .lives(
+                items: [LiveListEntry(info: Samples.info, audienceCount: 3, totalViewerCount: 8)], cursor: "g.1.1")
+        ),
+        (
+            "room",
+            .room(
+                details: LiveDetails(
+                    info: Samples.info, epoch: 77, audience: LiveCount(Samples.count), stage: Samples.stage))
+        ), ("count", .count(count: LiveCount(Samples.count))), ("stage", .stage(record: Samples.emptyStage)),
+        ("noStage", .stage(record: nil)), ("metadata", .metadata(values: ["lang": "en"])),
+        ("app", .app(settings: Samples.appSettings, revision: 5)),
+        ("gifts", .gifts(categories: [Samples.giftCategory])),
+    ]
+
+    /// Exhaustive on purpose: a new kind does not compile until it is added here; add it to the samples above too.
+    private func everyKindIsAbove(
+        _ content: FeedContent, _ notice: NoticeContent, _ result: CallResult, _ e: StageEvent
+    ) {
+        switch content {
+        case .text, .custom, .audienceJoined, .audienceLeft, .infoChanged, .metadataChanged, .adminSet, .adminRevoked,
+            .stage, .gift, .messageDisabled, .userChanged, .likes, .speaking, .summary, .tips, .liveEnded:
+            break
+        }
+        switch notice {
+        case .kickedOut, .signedInElsewhere, .applicationReceived, .applicationCancelled, .applicationProcessed,
+            .applicationTimedOut,
+            .invitationAnswered, .invitationNoResponse, .invitationReceived, .invitationCancelled, .invitationTimedOut,
+            .applicationAnswered, .applicationNoResponse, .kickedOffSeat, .deviceClosedByAdmin, .deviceOpenedByAdmin,
+            .coHostRequestReceived,
+            .coHostRequestCancelled, .coHostRequestAccepted, .coHostRequestRejected, .coHostRequestTimedOut,
+            .battleRequestReceived, .battleRequestCancelled, .battleRequestAccepted, .battleRequestRejected,
+            .battleRequestTimedOut, .battleNotStarted:
+            break
+        }
+        switch result {
+        case .done, .live, .joined, .audience, .sent, .statistics, .sanctions, .coHost, .battle, .battleInfo, .seat,
+            .seatRequests, .scores,
+            .loggedIn, .resumed, .lives, .room, .count, .stage, .metadata, .app, .gifts:
+            break
+        }
+        switch e {
+        case .seatTaken, .seatLeft, .userMoved, .seatLocked, .seatUnlocked, .coHostJoined, .coHostLeft, .coHostMuted,
+            .battleStarted, .battleUserJoined, .battleUserExited, .battleScored, .battleEnded:
+            break
+        }
+    }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaWire
+import Testing
+
+/// Any JSON value as the decoder of Foundation reads it.
+private struct FoundationValue: Decodable {
+    var value: JSONValue
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: Name.self) {
+            var members: [String: JSONValue] = [:]
+            for key in container.allKeys {
+                members[key.stringValue] = try container.decode(FoundationValue.self, forKey: key).value
+            }
+            self.value = .object(members)
+        } else if var container = try? decoder.unkeyedContainer() {
+            var elements: [JSONValue] = []
+            while !container.isAtEnd { elements.append(try container.decode(FoundationValue.self).value) }
+            self.value = .array(elements)
+        } else {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self.value = .null
+            } else if let value = try? container.decode(Bool.self) {
+                self.value = .bool(value)
+            } else if let value = try? container.decode(String.self) {
+                self.value = .text(value)
+            } else if let value = try? container.decode(Int64.self) {
+                self.value = .integer(value)
+            } else {
+                self.value = .number(try container.decode(Double.self))
+            }
+        }
+    }
+}
+
+/// The decoder gives the values that the decoder of Foundation gives.
+@Suite struct StrictJSONDecoderTests {
+    private struct Inner: Codable, Hashable {
+        var flag: Bool?
+        var name: String?
+        var list: [Int64]?
+        var texts: [String: String]?
+    }
+
+    private struct Outer: Codable, Hashable {
+        var id: Int64
+        var method: String
+        var number: Double?
+        var inner: Inner?
+        var inners: [Inner]?
+    }
+
+    /// Foundation's value; nil: it throws.
+    private static func expected<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) -> Value? {
+        try? JSONDecoder().decode(type, from: Data(json))
+    }
+
+    private static func check<Value: Decodable & Equatable>(_ type: Value.Type, _ json: String) {
+        let bytes = Array(json.utf8)
+        #expect((try? Wire.decode(type, from: bytes)) == self.expected(type, bytes), "\(type) from \(json)")
+    }
+
+    private static func checkValue(_ json: String) {
+        let bytes = Array(json.utf8)
+        let expected = self.expected(FoundationValue.self, bytes)?.value
+        #expect((try? Wire.decode(JSONValue.self, from: bytes)) == expected, "\(json)")
+    }
+
+    @Test(
+        arguments: [
+            "0", "-0", "7", "-1", "-0.0", "1.0", "1e2", "1.5", "-1.50", "1e0", "12e-1", "120e-1", "255", "256",
+            "-129", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
+            "18446744073709551615", "18446744073709551616", "9223372036854775807.0", "-9223372036854775808.0",
+            "9223372036854774784.0", "9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993",
+            "9007199254740991.0", "9007199254740992.0", "9007199254740993.0", "-9007199254740993.0",
+            "9007199254740992.5", "9007199254740993.7", "9.007199254740993e15", "1e15", "1e18", "1e19", "-1e18",
+            "1e308", "-1e308", "1e309", "-1e309", "1e-400", "0e-400", "0.0e999999999999", "1e999999999999",
+            "1.00000000000000000001", "0.1", "2.5e-3", "5e-324", "99999999999999999999999999999999999999999",
+            "0.99999999999999999999", "1e-999999999999", "123456789012345678901234567890e-29",
+        ])
+    func `a number becomes the value that Foundation gives it, without a trap`(number: String) {
+        Self.check(Int64.self, number)
+        Self.check(Int.self, number)
+        Self.check(Int8.self, number)
+        Self.check(UInt16.self, number)
+        Self.check(UInt64.self, number)
+        Self.checkValue("[\(number)]")
+        Self.check([String: Int64].self, "{\"a\":\(number)}")
+        let bytes = Array(number.utf8)
+        let double = try? Wire.decode(Double.self, from: bytes)
+        #expect(double?.bitPattern == Self.expected(Double.self, bytes)?.bitPattern, "\(number)")
+    }
+
+    @Test(
+        arguments: [
+            #""""#, #""a\"\\\/\b\f\n\r\tz""#, #""\u0000""#, #""\u00e4\u20AC""#, #""\ud83d\ude00😀\uFFFF""#, #""äöü 日本""#,
+            #""\udbff\udfff""#, #""\u007f""#,
+        ])
+    func `a string has its escape sequences replaced`(text: String) {
+        Self.check(String.self, text)
+        Self.check([String: String].self, "{\(text):\(text)}")
+    }
+
+    @Test(
+        arguments: [
+            #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"a":"x"}"#, #"{"a":null,"a":2}"#,
+            "{\"\u{E9}\":1,\"e\u{301}\":2}", "{\"e\u{301}\":1,\"\u{E9}\":2}", "{\"\u{212A}\":1,\"K\":2}",
+            "{\"K\":2,\"\u{212A}\":1}", #"{"":0}"#, "{}",
+        ])
+    func `of several members with one name the first counts`(json: String) throws {
+        Self.check([String: Int?].self, json)
+        Self.checkValue(json)
+        // The same in an object with so many members that they are indexed.
+        let many = (0..<100).map { ",\"m\($0)\":\($0),\"m\($0)\":-1" }.joined()
+        let long = json == "{}" ? "{\(many.dropFirst())}" : json.dropLast() + many + "}"
+        Self.check([String: Int?].self, String(long))
+        #expect(try Wire.decode([String: Int?].self, from: Array(long.utf8))["m99"] == 99)
+    }
+
+    @Test func `values of every kind, in every place, are decoded or rejected as by Foundation`() {
+        let values = ["null", "true", "false", "0", "-1.5", "\"x\"", "[]", "[1]", "[null]", "{}", #"{"name":"n"}"#]
+        for value in values {
+            for type in ["id", "method", "number", "inner", "inners"] {
+                Self.check(Outer.self, #"{"id":1,"method":"m","other":\#(value)}"#)
+                Self.check(Outer.self, #"{"\#(type)":\#(value),"id":1,"method":"m"}"#)
+            }
+            for field in ["flag", "name", "list", "texts"] {
+                Self.check(Inner.self, "{\"\(field)\":\(value)}")
+                Self.check(Outer.self, #"{"id":1,"method":"m","inners":[{},{"\#(field)":\#(value)}]}"#)
+            }
+            Self.check(Inner.self, #"{"list":[1,\#(value)],"texts":{"a":"b"}}"#)
+            Self.check(Inner.self, #"{"texts":{"a":"b","c":\#(value)}}"#)
+            Self.check([Bool?].self, "[true,\(value)]")
+            Self.checkValue("[\(value),{\"a\":\(value)}]")
+        }
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3])
+    func `changed bytes are decoded or rejected as by Foundation`(seed: UInt64) {
+        let json =
+            Array(
+                #"{"id":12,"method":"a.b","number":1.5e3,"inner":{"flag":true,"name":"\ud83d\ude00ä","list":[1,-2,30],"#
+                    .utf8) + Array(#""texts":{"a":"b","c":"\n"}},"inners":[{},{"name":null}],"more":[{"x":[]}]}"#.utf8)
+        let letters = Array(#"{}[]",:\0123456789.-+eEtruflasn u"#.utf8)
+        var random = SeededRandom(seed: seed)
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var changed = json
+            for _ in 0..<1 + random.next() % 3 {
+                let place = Int(random.next() % UInt64(changed.count))
+                changed[place] = letters[Int(random.next() % UInt64(letters.count))]
+            }
+            // What Foundation accepts although RFC 8259 does not allow it is rejected.
+            if StrictJSON(changed) == nil {
+                #expect((try? Wire.decode(Outer.self, from: changed)) == nil)
+                continue
+            }
+            accepted += 1
+            let text = String(decoding: changed, as: UTF8.self)
+            #expect((try? Wire.decode(Outer.self, from: changed)) == Self.expected(Outer.self, changed), "\(text)")
+            Self.checkValue(text)
+        }
+        #expect(accepted > 1000)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `I16 a long list of values is converted in a time that grows with its length only`() throws {
+        let json = "[" + String(repeating: "1,", count: 60_000) + "{\"a\":[true,null]}]"
+        guard case .array(let elements) = try Wire.decode(JSONValue.self, from: Array(json.utf8)) else {
+            Issue.record("no array")
+            return
+        }
+        #expect(elements.count == 60_001 && elements.last == ["a": [true, .null]])
+    }
+
+    @Test func `the deepest text that is valid is decoded`() throws {
+        let deep = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
+        var value = try Wire.decode(JSONValue.self, from: Array(deep.utf8))
+        var depth = 0
+        while case .array(let elements) = value {
+            depth += 1
+            guard let inner = elements.first else { break }
+            value = inner
+        }
+        #expect(depth == 512)
+    }
+
+    @Test func `an error names the number that was read, not one before it that nobody reads`() {
+        let json = #"{"other":[1.5,1e300],"id":1,"method":"m","inners":[{},{"list":[1,2.0,2.5]}]}"#
+        #expect(throws: WireError.badField(path: "inners.1.list.2", message: "is not a whole number in range")) {
+            try Wire.decode(Outer.self, from: Array(json.utf8))
+        }
+    }
+
+    @Test func `an error's path has the names and indices of all that enclose the value`() {
+        func path(_ json: String) -> String? {
+            do throws(WireError) {
+                _ = try Wire.decode(Outer.self, from: Array(json.utf8))
+                return nil
+            } catch {
+                guard case .badField(let path, _) = error else { return nil }
+                return path
+            }
+        }
+        #expect(path("7") == "")
+        #expect(path(#"{"id":1}"#) == "method")
+        #expect(path(#"{"a":[{"b":[]}],"id":"x"}"#) == "id")
+        #expect(path(#"{"id":1,"method":"m","inner":[]}"#) == "inner")
+        #expect(path(#"{"id":1,"method":"m","inner":{"a":{},"list":[1,[2],3]}}"#) == "inner.list.1")
+        #expect(
+            path(#"{"id":1,"method":"m","inners":[{},{},{"texts":{"ä":"","\u0062.c":{}}}]}"#) == "inners.2.texts.b.c")
+        #expect(path(#"{"id":1,"method":"m","inners":[{},5]}"#) == "inners.1")
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// The record that each effect writes (TOPICS.md).
+@Suite struct TopicRecordTests {
+    private static let notice = Notice(
+        to: UserKey(Samples.app, "bob"), live: Samples.live, at: Samples.at, content: .battleNotStarted(battle: "b-6"))
+    private static let reply = Reply(to: Samples.caller, app: Samples.app, .success(result: .done))
+    private static let create = DirectoryInput(
+        app: Samples.app,
+        .create(live: Samples.live, changes: LiveChanges(), owner: Samples.bob, caller: Samples.caller))
+    private static let end = DirectoryInput(app: Samples.app, .end(live: Samples.live, caller: Samples.caller))
+    private static let join = AudienceInput(Samples.key, .join(caller: Samples.caller))
+    private static let tell = BarrageInput(Samples.key, .publish(content: .adminSet(user: "bob")))
+    private static let seat = SeatInput(Samples.key, .ended(ending: Samples.ending))
+    private static let exit = ConnectionInput(app: Samples.app, .exit(live: Samples.live, caller: Samples.caller))
+    private static let app = AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)
+    private static let epoch = PresenceEpochRecord(partition: 7, epoch: "e")
+
+    @Test func `each effect goes to its topic under its key`() {
+        let live = "demo/concert"
+        let cases: [(Effect, PlazaTopic, String, [UInt8]?)] = [
+            (.directory(Self.create), .directoryInbox, "demo/bob", Wire.encode(Self.create)),
+            (.directory(Self.end), .directoryInbox, live, Wire.encode(Self.end)),
+            (.audience(Self.join), .audienceInbox, live, Wire.encode(Self.join)),
+            (.barrage(Self.tell), .barrageInbox, live, Wire.encode(Self.tell)),
+            (.seat(Self.seat), .seatInbox, live, Wire.encode(Self.seat)),
+            (.connection(Self.exit), .connectionInbox, "demo", Wire.encode(Self.exit)),
+            (.live(Samples.room), .rooms, live, Wire.encode(Samples.room)),
+            (.liveGone(Samples.key), .rooms, live, nil),
+            (.stage(Samples.stage), .stages, live, Wire.encode(Samples.stage)),
+            (.stageGone(Samples.key), .stages, live, nil),
+            (.count(Samples.count), .audienceCounts, live, Wire.encode(Samples.count)),
+            (.countGone(Samples.key), .audienceCounts, live, nil),
+            (.app(Self.app), .apps, "demo", Wire.encode(Self.app)),
+            (.webhook(Samples.webhook), .webhooks, live, Wire.encode(Samples.webhook)),
+            (.notice(Self.notice), .userNotices, "demo/bob", Wire.encode(Self.notice)),
+            (.reply(Self.reply), .replies, "gateway-1", Wire.encode(Self.reply)),
+        ]
+        for (effect, topic, key, value) in cases {
+            let record = TopicRecord(effect)
+            #expect(record == TopicRecord(topic, key: key, value: value), "\(effect)")
+            #expect(record.partition == nil && record.headers.isEmpty)
+            switch effect {
+            case .directory, .audience, .barrage, .seat, .connection, .live, .liveGone, .stage, .stageGone, .count,
+                .countGone, .presenceEpoch, .feed, .notice, .reply, .app,
+                .webhook:
+                break  // Exhaustive on purpose: add a new effect to `cases` above, or give it a test below.
+            }
+        }
+    }
+
+    @Test func `I5 a presence epoch goes to the partition that it names`() {
+        let record = TopicRecord(.presenceEpoch(Self.epoch))
+        #expect(
+            record
+                == TopicRecord(.audienceCounts, key: "#epoch/7", partition: 7, value: Wire.encode(Self.epoch)))
+    }
+
+    @Test func `I7 a feed item has its position in headers, and only client data in its value`() throws {
+        for (name, content) in GoldenRecordTests.contents {
+            let item = FeedItem(key: Samples.key, position: Samples.position, at: Samples.at, content: content)
+            let record = TopicRecord(.feed(item))
+            #expect(record.topic == .roomFeed && record.key == "demo/concert" && record.partition == nil)
+            let value = try #require(record.value)
+            #expect(
+                try Wire.decode(FeedEntry.self, from: value) == FeedEntry(n: 12, at: Samples.at, content: content))
+            #expect(String(decoding: value.suffix(8), as: UTF8.self) == #","n":12}"#, "\(name)")
+            let headers = FeedHeaders { wanted in record.headers.first { $0.name == wanted }?.value }
+            #expect(
+                headers
+                    == FeedHeaders(
+                        position: Samples.position, feedClass: content.feedClass, isEnd: name == "liveEnded"))
+        }
+    }
+
+    @Test func `records with different headers are not equal`() {
+        let plain = TopicRecord(.rooms, key: "k", value: [1])
+        var traced = plain
+        traced.headers.append((name: "traceparent", value: [2]))
+        #expect(plain != traced)
+    }
+
+    @Test(
+        arguments: [
+            (["p": "77.12", "c": "0"], true), (["p": "77.12", "c": "4", "k": "end"], true),
+            (["p": "77.12"], false), (["c": "0"], false), (["p": "77", "c": "0"], false),
+            (["p": ".12", "c": "0"], false),
+            (["p": "77.", "c": "0"], false), (["p": "77.12", "c": "5"], false), (["p": "77.12", "c": "x"], false),
+            (["p": "99999999999999999999.1", "c": "0"], false), ([:], false),
+            (["p": "77.9223372036854775807", "c": "0"], false), (["p": "9223372036854775807.1", "c": "0"], false),
+            (["p": "77.-1", "c": "0"], false),
+        ] as [([String: String], Bool)])
+    func `incomplete feed headers are rejected`(headers: [String: String], isGood: Bool) {
+        let read = FeedHeaders { headers[$0].map { Array($0.utf8) } }
+        #expect((read != nil) == isGood)
+        if let read {
+            #expect(read.position == Samples.position)
+            #expect(read.isEnd == (headers["k"] == "end"))
+            #expect(read.headers.map(\.name) == (read.isEnd ? ["p", "c", "k"] : ["p", "c"]))
+        }
+    }
+}

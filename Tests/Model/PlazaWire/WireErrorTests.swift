@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+@Suite struct WireErrorTests {
+    private func error(_ json: String) -> WireError? {
+        do throws(WireError) {
+            _ = try Wire.decode(CountRecord.self, from: Array(json.utf8))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: ["", "{", "[1", "nul", "\u{0}", "{\"v\":1}}"])
+    func `invalid JSON is reported as such`(
+        json: String
+    ) {
+        #expect(self.error(json) == .notJSON)
+    }
+
+    @Test func `an error names the wrong field by its path`() {
+        let good =
+            #"{"app":"demo","at":1,"count":3,"epoch":7,"live":"l","stale":false,"totalViewers":8,"v":1}"#
+        #expect(self.error(good) == nil)
+        let cases: [(String, String, String, String)] = [
+            (#","count":3"#, "", "count", "is missing"), (#""count":3"#, #""count":"3""#, "count", "is not a whole"),
+            (#""count":3"#, #""count":null"#, "count", "is null"),
+            (#""stale":false"#, #""stale":0"#, "stale", "is not true or false"),
+            (#""live":"l""#, #""live":7"#, "live", "is not a string"), (#""at":1"#, #""at":"x""#, "at", "is not"),
+            (#""epoch":7"#, #""epoch":1e30"#, "epoch", "is not a whole number in range"),
+            (#""count":3"#, #""count":1.5"#, "count", "is not a whole number in range"),
+        ]
+        for (old, new, path, message) in cases {
+            let json = good.replacing(old, with: new)
+            #expect(json != good)
+            guard case .badField(let found, let text) = self.error(json) else {
+                Issue.record("\(json) is taken")
+                continue
+            }
+            #expect(found == path, "\(json)")
+            #expect(text.hasPrefix(message), "\(json): \(text)")
+        }
+    }
+
+    @Test func `an error names a nested field by its whole path`() {
+        var bytes = Wire.encode(Samples.stage)
+        let text = String(decoding: bytes, as: UTF8.self).replacing(#""isLocked":true"#, with: #""isLocked":"x""#)
+        bytes = Array(text.utf8)
+        #expect(throws: WireError.badField(path: "seats.1.isLocked", message: "is not true or false")) {
+            _ = try Wire.decode(StageRecord.self, from: bytes)
+        }
+    }
+
+    @Test func `an error names the path of a number out of range`() {
+        let numbers = ["1.5", "-1.5", "1e30", "99999999999999999999", "-9223372036854775809"]
+        for number in numbers {
+            let json = #"{"a":"9.5, \" }","b":[{"c":1},{"d":[1,-2,1e2,1.0,\#(number)]}]}"#
+            #expect(self.numberError(json) == .badField(path: "b.1.d.4", message: "is not a whole number in range"))
+        }
+        #expect(self.numberError(#"{"a":"","b":[{"d":[1e2,1.0]}]}"#) == nil)
+    }
+
+    private func numberError(_ json: String) -> WireError? {
+        struct Inner: Decodable { var d: [Int64]? }
+        struct Outer: Decodable {
+            var a: String
+            var b: [Inner]
+        }
+        do throws(WireError) {
+            _ = try Wire.decode(Outer.self, from: Array(json.utf8))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `I16 JSON nested too deeply is rejected and does not crash the process`() {
+        let deep = String(repeating: "[", count: 60_000)
+        #expect(self.error(deep) == .notJSON)
+        let object = String(repeating: #"{"a":"#, count: 10_000)
+        #expect(self.error(object) == .notJSON)
+        #expect(throws: ReplyError.self) { _ = try ClientFrame(Array(deep.utf8)) }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientAddress
+import Testing
+
+@Suite struct IPAddressTests {
+    @Test(arguments: [
+        ("127.0.0.1", "127.0.0.1"), ("255.255.255.255", "255.255.255.255"), ("0.0.0.0", "0.0.0.0"),
+        ("::1", "0:0:0:0:0:0:0:1"), ("::", "0:0:0:0:0:0:0:0"), ("fe80::1:2", "fe80:0:0:0:0:0:1:2"),
+        ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"), ("1::", "1:0:0:0:0:0:0:0"), ("::ffff:10.1.2.3", "10.1.2.3"),
+        ("2001:DB8::8.8.8.8", "2001:db8:0:0:0:0:808:808"), ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"),
+    ])
+    func `addresses are read in each of their forms`(text: String, shown: String) throws {
+        #expect(try #require(IPAddress(text)).description == shown)
+    }
+
+    @Test(arguments: [
+        "", "1", "1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.-4", "1..2.3", " 1.2.3.4", "1.2.3.4 ", ":",
+        ":::",
+        "1:2", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1::2::3", "12345::", "g::", "::1%lo", "[::1]", "1:2:3:4:5:6:7::8",
+        "1.2.3.4::", "::1.2.3", "+1::", "-1::", "1:2:3:4:5:6:7:1.2.3.4", "localhost", "١.2.3.4",
+        String(repeating: ":", count: 100_000), String(repeating: "1", count: 100_000),
+    ])
+    func `what is no address is none`(text: String) { #expect(IPAddress(text) == nil) }
+
+    @Test func `bytes are read in network order`() {
+        let four: [UInt8] = [10, 0, 0, 1]
+        #expect(IPAddress(bytes: four.span) == IPAddress("10.0.0.1"))
+        let sixteen: [UInt8] = [0x20, 1] + [UInt8](repeating: 0, count: 13) + [9]
+        #expect(IPAddress(bytes: sixteen.span) == IPAddress("2001::9"))
+        #expect(IPAddress(bytes: sixteen.span.extracting(0..<15)) == nil)
+    }
+
+    @Test func `limits count an IPv6 network of 64 bits as one`() {
+        #expect(IPAddress("2001:db8::1")?.limitKey == IPAddress("2001:db8::ffff:1")?.limitKey)
+        #expect(IPAddress("2001:db8::1")?.limitKey != IPAddress("2001:db8:0:1::1")?.limitKey)
+        #expect(IPAddress("10.0.0.1")?.limitKey != IPAddress("10.0.0.2")?.limitKey)
+    }
+
+    @Test func `a block has the addresses of its prefix`() throws {
+        let ten = try #require(AddressBlock("10.0.0.0/8"))
+        #expect(ten.contains(try #require(IPAddress("10.255.0.1"))))
+        #expect(ten.contains(try #require(IPAddress("::ffff:10.1.1.1"))))
+        #expect(!ten.contains(try #require(IPAddress("11.0.0.1"))))
+        #expect(!ten.contains(try #require(IPAddress("::a00:1"))))
+        let one = try #require(AddressBlock("fd00::5"))
+        #expect(one.contains(try #require(IPAddress("fd00::5"))))
+        #expect(!one.contains(try #require(IPAddress("fd00::4"))))
+        let all = try #require(AddressBlock("::/0"))
+        #expect(all.contains(try #require(IPAddress("1.2.3.4"))))
+        let every = try #require(AddressBlock("0.0.0.0/0"))
+        #expect(every.contains(try #require(IPAddress("1.2.3.4"))))
+        #expect(!every.contains(try #require(IPAddress("2001::1"))), "all of IPv4")
+    }
+
+    @Test(arguments: [
+        "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/8/8", "fd00::/129", "x/8", "10.0.0.0/-1",
+        "10.0.0.0/ 8", "10.0.0.0/0008",
+    ])
+    func `what is no block is none`(text: String) { #expect(AddressBlock(text) == nil) }
+}

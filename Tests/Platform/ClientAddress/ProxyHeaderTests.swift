@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientAddress
+import Testing
+
+@Suite struct ProxyHeaderTests {
+    static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
+    static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
+    static let ipv6 =
+        signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
+        + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]
+
+    private func read(_ bytes: [UInt8], by step: Int = .max) throws(ProxyHeaderError) -> ProxyHeaderReader.Header? {
+        var reader = ProxyHeaderReader()
+        var start = 0
+        while start < bytes.count {
+            let end = start + min(step, bytes.count - start)
+            if let header = try reader.consume(bytes.span.extracting(start..<end)) {
+                return ProxyHeaderReader.Header(client: header.client, used: start + header.used)
+            }
+            start = end
+        }
+        return nil
+    }
+
+    @Test(arguments: [1, 2, 5, 16, 1000]) func `a header is read in pieces of any size`(step: Int) throws {
+        #expect(try self.read(Self.ipv4 + [71, 69], by: step)?.client == IPAddress("1.2.3.4"))
+        #expect(try self.read(Self.ipv4 + [71, 69], by: step)?.used == 28)
+        #expect(try self.read(Self.ipv6 + [71], by: step)?.client == IPAddress("2001::7"))
+        #expect(try self.read(Self.ipv6 + [71], by: step)?.used == 55, "further fields are skipped")
+    }
+
+    @Test func `a proxy may speak for itself`() throws {
+        #expect(try self.read(Self.signature + [0x20, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, used: 16))
+        #expect(try self.read(Self.signature + [0x20, 0x31, 0, 2, 9, 9])?.used == 18)
+        #expect(try self.read(Self.signature + [0x21, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, used: 16))
+    }
+
+    @Test func `no header is complete before its last byte`() throws {
+        for bytes in [Self.ipv4, Self.ipv6] {
+            for count in bytes.indices { #expect(try self.read(Array(bytes[..<count])) == nil) }
+        }
+    }
+
+    @Test func `broken headers are refused at the first wrong byte`() throws {
+        for index in Self.signature.indices {
+            var bytes = Self.ipv4
+            bytes[index] ^= 0x20
+            #expect(throws: ProxyHeaderError.signature) { try self.read(Array(bytes[...index])) }
+        }
+        #expect(throws: ProxyHeaderError.signature) { try self.read(Array("PROXY TCP4 1.2.3.4".utf8)) }
+        #expect(throws: ProxyHeaderError.signature) { try self.read(Array("GET / HTTP/1.1".utf8)) }
+        for command in [0x11, 0x22, 0x2F, 0x00, 0xFF] as [UInt8] {
+            #expect(throws: ProxyHeaderError.command) { try self.read(Self.signature + [command]) }
+        }
+        for family in [0x12, 0x22, 0x31, 0x10, 0x01, 0xFF] as [UInt8] {
+            #expect(throws: ProxyHeaderError.family) { try self.read(Self.signature + [0x21, family, 0, 36]) }
+        }
+        #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + [0x21, 0x11, 0, 11]) }
+        #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + [0x21, 0x21, 0, 35]) }
+    }
+
+    @Test func `I16 a header is bounded before its bytes arrive`() throws {
+        for length in [[0x07, 0xF1], [0xFF, 0xFF]] as [[UInt8]] {
+            for head in [[0x21, 0x11], [0x20, 0x00], [0x21, 0x00]] as [[UInt8]] {
+                #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + head + length) }
+            }
+        }
+        let largest = Self.signature + [0x20, 0, 0x07, 0xF0] + [UInt8](repeating: 1, count: 2_032)
+        #expect(try self.read(largest, by: 7)?.used == ProxyHeaderReader.maxBytes)
+    }
+
+    @Test func `no bytes trap the reader`() {
+        var state: UInt64 = 42
+        func byte() -> UInt8 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 33)
+        }
+        for _ in 0..<20_000 {
+            var bytes = byte() < 200 ? Self.ipv6 : Self.ipv4
+            for _ in 0..<Int(byte() % 4) { bytes[12 + Int(byte()) % (bytes.count - 12)] = byte() }
+            bytes.removeLast(Int(byte()) % bytes.count)
+            _ = try? self.read(bytes, by: Int(byte() % 9) + 1)
+        }
+    }
+}

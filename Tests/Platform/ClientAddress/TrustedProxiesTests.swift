@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientAddress
+import Testing
+
+@Suite struct TrustedProxiesTests {
+    private func proxies() throws -> TrustedProxies {
+        TrustedProxies([try #require(AddressBlock("10.0.0.0/8")), try #require(AddressBlock("fd00::/8"))])
+    }
+
+    private func client(_ peer: String, _ header: String?) throws -> String {
+        try self.proxies().client(peer: #require(IPAddress(peer)), forwardedFor: header).description
+    }
+
+    @Test func `the header of a peer that is not trusted says nothing`() throws {
+        #expect(try self.client("8.8.8.8", "1.1.1.1") == "8.8.8.8")
+        #expect(
+            TrustedProxies().client(peer: try #require(IPAddress("10.0.0.1")), forwardedFor: "1.1.1.1").description
+                == "10.0.0.1")
+    }
+
+    @Test(
+        arguments: [
+            (nil, "10.0.0.1"), ("", "10.0.0.1"), ("1.1.1.1", "1.1.1.1"), (" 1.1.1.1\t", "1.1.1.1"),
+            ("6.6.6.6, 1.1.1.1", "1.1.1.1"), ("6.6.6.6, 1.1.1.1, 10.9.9.9", "1.1.1.1"),
+            ("6.6.6.6,1.1.1.1 ,fd00::1,10.9.9.9", "1.1.1.1"), ("1.1.1.1:4711", "1.1.1.1"),
+            ("[2001:0::1]:4711", "2001:0:0:0:0:0:0:1"), ("2001::1", "2001:0:0:0:0:0:0:1"), ("10.1.1.1", "10.1.1.1"),
+            ("6.6.6.6, unknown, 10.9.9.9", "10.9.9.9"), ("6.6.6.6,,", "10.0.0.1"), ("[::1", "10.0.0.1"),
+            ("[]", "10.0.0.1"),
+            ("6.6.6.6, " + String(repeating: "x", count: 70_000), "10.0.0.1"),
+        ] as [(String?, String)])
+    func `the client is the last address that no trusted proxy has`(header: String?, client: String) throws {
+        #expect(try self.client("10.0.0.1", header) == client)
+    }
+
+    @Test func `I16 the search is bounded`() throws {
+        let long = "6.6.6.6" + String(repeating: ", 10.2.2.2", count: 100_000)
+        #expect(try self.client("10.0.0.1", long) == "10.2.2.2")
+    }
+}

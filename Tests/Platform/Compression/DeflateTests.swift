@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Compression
+import Testing
+
+@Suite("Deflate")
+struct DeflateTests {
+    private func row(_ number: Int) -> [UInt8] {
+        Array(#"{"feed":{"row":{"epoch":17,"lastNumber":\#(number),"owner":"alice","ages":[0,25,50]}}}"#.utf8)
+    }
+
+    @Test func `the pieces so far inflate to the bytes appended so far`() throws {
+        let stream = DeflateStream()
+        var written: [UInt8] = []
+        var expected: [UInt8] = []
+        for number in 0..<200 {
+            let bytes = self.row(number)
+            expected += bytes
+            written += stream.append(bytes)
+            #expect(try Inflation.inflate(written, limit: 1 << 20) == expected)
+        }
+    }
+
+    @Test func `a changed version of an earlier row compresses to a fifth of its size`() {
+        let stream = DeflateStream()
+        _ = stream.append(self.row(0))
+        #expect(stream.append(self.row(1)).count * 5 <= self.row(1).count + 20)
+    }
+
+    @Test func `long random bytes round-trip through many buffers`() throws {
+        var state: UInt64 = 1
+        let bytes = (0..<100_000).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 56)
+        }
+        let stream = DeflateStream()
+        let written = stream.append(bytes) + stream.append([]) + stream.append([1, 2, 3])
+        #expect(try Inflation.inflate(written, limit: 200_000) == bytes + [1, 2, 3])
+    }
+
+    @Test func `empty input round-trips`() throws {
+        #expect(try Inflation.inflate([], limit: 10) == [])
+    }
+
+    @Test func `a result over the limit is refused`() {
+        let written = DeflateStream().append([UInt8](repeating: 7, count: 5000))
+        #expect(throws: InflationError.tooLong(limit: 4999)) { try Inflation.inflate(written, limit: 4999) }
+    }
+
+    @Test func `bytes that are not deflate data are refused`() {
+        #expect(throws: InflationError.corrupt) {
+            try Inflation.inflate([0xff, 0xff, 0xff, 0xff], limit: 1000)
+        }
+    }
+}

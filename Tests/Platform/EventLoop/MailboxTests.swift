@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MailboxTests {
+    @Test func `messages of each sender arrive in order, and none is lost or repeated`() throws {
+        struct Message: Sendable, Equatable {
+            var sender: Int
+            var number: Int
+        }
+        let mailbox = Mailbox<Message>(capacity: 1_000_000)
+        let threads = try (0..<4).map { sender in
+            try EventLoop.start(name: "sender") { loop in
+                for number in 0..<10_000 {
+                    do throws(MailboxError) {
+                        try mailbox.post(Message(sender: sender, number: number))
+                    } catch { Issue.record("refused: \(error)") }
+                }
+                loop.stop()
+            }
+        }
+        var next = [0, 0, 0, 0]
+        var batches = 0
+        try runLoop { loop in
+            try mailbox.attach(to: loop) { batch in
+                batches += 1
+                for message in batch {
+                    #expect(message.number == next[message.sender])
+                    next[message.sender] += 1
+                }
+                if next == [10_000, 10_000, 10_000, 10_000] { loop.stop() }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(next == [10_000, 10_000, 10_000, 10_000])
+        #expect(batches >= 1)
+    }
+
+    @Test func `I16 a post to a full mailbox throws overflow, and the queued messages are kept`() throws {
+        let mailbox = Mailbox<Int>(capacity: 3)
+        try mailbox.post(contentsOf: [1, 2])
+        #expect(throws: MailboxError.overflow(capacity: 3)) { try mailbox.post(contentsOf: [3, 4]) }
+        try mailbox.post(3)
+        #expect(throws: MailboxError.overflow(capacity: 3)) { try mailbox.post(4) }
+        #expect(mailbox.count == 3)
+        var read: [Int] = []
+        try runLoop { loop in
+            try mailbox.attach(to: loop) { batch in
+                read += batch
+                loop.stop()
+            }
+        }
+        #expect(read == [1, 2, 3])
+    }
+
+    @Test func `messages posted before the reader starts are its first batch`() throws {
+        let mailbox = Mailbox<Int>(capacity: 1_000)
+        try mailbox.post(contentsOf: Array(0..<500))
+        var batches: [[Int]] = []
+        try runLoop { loop in
+            try mailbox.attach(to: loop) { batch in
+                batches.append(batch)
+                if batches.count == 1 {
+                    try? mailbox.post(7)
+                    try? mailbox.post(8)
+                } else {
+                    loop.stop()
+                }
+            }
+        }
+        #expect(batches == [Array(0..<500), [7, 8]])
+    }
+
+    @Test func `a post throws after the mailbox was closed or its loop ended`() throws {
+        let mailbox = Mailbox<Int>(capacity: 4)
+        try runLoop { loop in
+            try mailbox.attach(to: loop) { _ in loop.stop() }
+            try mailbox.post(1)
+        }
+        #expect(throws: MailboxError.closed) { try mailbox.post(2) }
+
+        let closed = Mailbox<Int>(capacity: 4)
+        closed.close()
+        #expect(throws: MailboxError.closed) { try closed.post(1) }
+        try runLoop { loop in
+            #expect(throws: LoopError.closed) { try closed.attach(to: loop) { _ in } }
+            loop.stop()
+        }
+    }
+
+    @Test func `a second reader cannot be attached to a mailbox`() throws {
+        let mailbox = Mailbox<Int>(capacity: 4)
+        try runLoop { loop in
+            try mailbox.attach(to: loop) { _ in }
+            #expect(throws: LoopError.closed) { try mailbox.attach(to: loop) { _ in } }
+            try mailbox.post(1)
+            loop.stop()
+        }
+    }
+
+    @Test func `closing from another thread lets the loop end by itself`() throws {
+        let mailbox = Mailbox<Int>(capacity: 4)
+        let loop = try EventLoop()
+        try mailbox.attach(to: loop) { _ in Issue.record("read") }
+        let other = try EventLoop.start(name: "closer") { loop in
+            mailbox.close()
+            loop.stop()
+        }
+        loop.run()
+        other.join()
+        #expect(throws: MailboxError.closed) { try mailbox.post(1) }
+    }
+
+    @Test func `the loop of a thread runs until it is stopped`() throws {
+        let (thread, mailbox) = try EventLoop.start(name: "a rather long name") { loop throws(LoopError) in
+            let mailbox = Mailbox<Int>(capacity: 4)
+            try mailbox.attach(to: loop) { _ in }
+            return mailbox
+        }
+        try mailbox.post(1)
+        thread.stop()
+        thread.stop()
+        thread.join()
+        thread.join()
+        #expect(throws: MailboxError.closed) { try mailbox.post(2) }
+    }
+
+    @Test func `an error of a thread's setup is thrown to the caller of start`() throws {
+        #expect(throws: LoopError.addressInvalid) {
+            _ = try EventLoop.start(name: "failing") { loop throws(LoopError) in
+                try TCPListener(loop: loop, host: "nowhere", port: 0) { _ in }.port
+            }
+        }
+    }
+}

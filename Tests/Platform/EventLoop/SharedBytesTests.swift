@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Testing
+
+@Suite struct SharedBytesTests {
+    @Test func `shared bytes contain what was written`() {
+        let bytes = SharedBytes(capacity: 10) { output in
+            output.append(1)
+            output.append(contentsOf: [2, 3])
+            output.append(contentsOf: SharedBytes([4, 5]))
+        }
+        #expect(bytes.count == 5)
+        #expect(bytes.array == [1, 2, 3, 4, 5])
+        #expect(bytes.withSpan { $0[4] } == 5)
+        #expect(SharedBytes("").array.isEmpty)
+    }
+
+    @Test func `an error while writing is thrown to the caller`() {
+        struct Refusal: Error, Equatable {}
+        #expect(throws: Refusal()) {
+            try SharedBytes(capacity: 4) { output in
+                output.append(1)
+                throw Refusal()
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import TestSupport
+import Testing
+
+@Suite struct StreamTests {
+    @Test func `bytes flow in both directions, and the end of the stream is reported once`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client) {
+                _ = try? client.stream?.write(SharedBytes("hello"))
+            }
+            server.onReceived = { server in
+                #expect(server.received == Array("hello".utf8))
+                _ = try? server.stream?.write(contentsOf: [SharedBytes("wor"), SharedBytes(""), SharedBytes("ld")])
+                server.stream?.finish()
+            }
+            client.onReceived = { _ in }
+            client.onEnded = { _, error in
+                #expect(error == .endOfStream)
+                loop.stop()
+            }
+        }
+        #expect(client.received == Array("world".utf8))
+    }
+
+    @Test func `I16 bytes for a slow reader are queued up to the limit, and a write beyond it throws`() throws {
+        let server = Peer()
+        let client = Peer()
+        let limit = 1_000_000
+        var accepted: [UInt8] = []
+        var refusals = 0
+        var drained = false
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client, sendBufferBytes: 16_384) {
+                guard let stream = server.stream else { return }
+                client.stream?.pauseReading()
+                stream.pendingLimitBytes = limit
+                var number: UInt32 = 0
+                while refusals == 0 {
+                    number += 1
+                    let piece = (0..<5_000).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) }
+                    do throws(LoopError) {
+                        try stream.write(SharedBytes(piece))
+                        accepted += piece
+                    } catch {
+                        #expect(error == .overflow(limit: limit))
+                        refusals += 1
+                    }
+                    #expect(stream.pendingBytes <= limit)
+                }
+                #expect(stream.pendingBytes > limit - 5_000)
+                client.stream?.startReading()
+            }
+            server.onDrained = { server in
+                drained = true
+                #expect(server.stream?.pendingBytes == 0)
+                server.stream?.finish()
+            }
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(drained)
+        #expect(client.received == accepted)
+    }
+
+    @Test func `the pieces of one write arrive whole and in order, however much the system accepts at a time`() throws {
+        let server = Peer()
+        let client = Peer()
+        var expected: [UInt8] = []
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
+                guard let stream = server.stream else { return }
+                stream.pendingLimitBytes = 50_000_000
+                for round in 0..<30 {
+                    // More pieces than one system call accepts, with sizes that make the system cut pieces at many
+                    // positions.
+                    let pieces = (0..<100).map { index in
+                        SharedBytes([UInt8](repeating: UInt8(truncatingIfNeeded: round &+ index), count: index * 37))
+                    }
+                    for piece in pieces { expected += piece.array }
+                    do throws(LoopError) { try stream.write(contentsOf: pieces) } catch { Issue.record("\(error)") }
+                }
+                stream.finish()
+            }
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(client.received == expected)
+    }
+
+    @Test func `after unsent pieces are dropped, the peer has received whole pieces only`() throws {
+        let server = Peer()
+        let client = Peer()
+        var dropped = 0
+        let size = 3_000
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
+                guard let stream = server.stream else { return }
+                client.stream?.pauseReading()
+                stream.pendingLimitBytes = 8_000_000
+                var number = 0
+                while stream.pendingBytes < 3_000_000 {
+                    number += 1
+                    let byte = UInt8(truncatingIfNeeded: number)
+                    _ = try? stream.write(SharedBytes([UInt8](repeating: byte, count: size)))
+                }
+                let before = stream.pendingBytes
+                dropped = stream.dropUnsent()
+                #expect(stream.pendingBytes == before - dropped)
+                _ = try? stream.write(SharedBytes([UInt8](repeating: 255, count: size)))
+                stream.finish()
+                client.stream?.startReading()
+            }
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(dropped > 0 && dropped % size == 0)
+        #expect(client.received.count % size == 0)
+        for start in stride(from: 0, to: client.received.count, by: size) {
+            let piece = client.received[start..<start + size]
+            #expect(piece.allSatisfy { $0 == piece.first })
+        }
+        #expect(client.received.last == 255)
+    }
+
+    @Test func `a paused stream delivers no bytes until reading is resumed`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in
+            var timer: LoopTimer?
+            try connectPair(loop, server: server, client: client) {
+                client.stream?.pauseReading()
+                _ = try? server.stream?.write(SharedBytes("later"))
+                timer = try? LoopTimer(loop: loop) { _ in
+                    #expect(client.received.isEmpty)
+                    client.stream?.startReading()
+                }
+                timer?.start(after: .milliseconds(30))
+            }
+            client.onReceived = { _ in loop.stop() }
+        }
+        #expect(client.received == Array("later".utf8))
+    }
+
+    @Test func `a write to a peer that reset the connection throws and raises no signal`() throws {
+        let server = Peer()
+        let client = Peer()
+        var refused: LoopError?
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client) {
+                // A close with unread bytes makes the client send a reset.
+                server.stream?.pauseReading()
+                client.stream?.pauseReading()
+                _ = try? server.stream?.write(SharedBytes("unread"))
+                let later = try? LoopTimer(loop: loop) { _ in
+                    client.stream?.close()
+                    let timer = try? LoopTimer(loop: loop) { _ in
+                        do throws(LoopError) { try server.stream?.write(SharedBytes("x")) } catch { refused = error }
+                    }
+                    timer?.start(after: .milliseconds(5), repeating: .milliseconds(5))
+                }
+                later?.start(after: .milliseconds(5))
+            }
+            server.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(refused == .connectionReset)
+        #expect(server.ended == .connectionReset)
+        #expect(client.ended == nil)
+    }
+
+    @Test func `a closed port and an unknown host are typed errors, and a known host name is resolved`() throws {
+        let refused = Peer()
+        let unknown = Peer()
+        let named = Peer()
+        try runLoop { loop in
+            let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
+                stream.delegate = Peer()
+                stream.startReading()
+            }
+            let free = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            let freePort = free.port
+            free.close()
+            var left = 3
+            let done = {
+                left -= 1
+                if left == 0 { loop.stop() }
+            }
+            refused.onEnded = { _, _ in done() }
+            unknown.onEnded = { _, _ in done() }
+            named.onConnected = { _ in done() }
+            refused.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: freePort, delegate: refused)
+            unknown.stream = try TCPStream.connect(loop: loop, host: "no such host", port: 1, delegate: unknown)
+            named.stream = try TCPStream.connect(
+                loop: loop, host: "localhost", port: listener.port, delegate: named)
+        }
+        #expect(refused.ended == .connectionRefused)
+        #expect(unknown.ended == .addressInvalid)
+        #expect(named.ended == .loopEnding)
+    }
+
+    @Test func `delegates of open streams are notified when the loop ends`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in try connectPair(loop, server: server, client: client) { loop.stop() } }
+        #expect(server.ended == .loopEnding)
+        #expect(client.ended == .loopEnding)
+    }
+
+    @Test func `a close is not reported, an abort is, and neither accepts further writes`() throws {
+        let server = Peer()
+        let client = Peer()
+        try runLoop { loop in
+            try connectPair(loop, server: server, client: client) {
+                client.stream?.close()
+                client.stream?.close()
+                #expect(throws: LoopError.closed) { try client.stream?.write(SharedBytes("x")) }
+                server.stream?.abort()
+                #expect(throws: LoopError.closed) { try server.stream?.write(contentsOf: []) }
+            }
+            server.onEnded = { _, error in
+                #expect(error == .closed)
+                loop.stop()
+            }
+        }
+        #expect(client.ended == nil)
+    }
+
+    @Test func `a second listener at an address fails, unless both listeners share it`() throws {
+        try runLoop { loop in
+            let first = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            #expect(first.port != 0)
+            #expect(throws: LoopError.addressInUse) {
+                try TCPListener(loop: loop, host: "127.0.0.1", port: first.port) { _ in }
+            }
+            let shared = try TCPListener(loop: loop, host: "127.0.0.1", port: 0, sharesPort: true) { _ in }
+            let other = try TCPListener(
+                loop: loop, host: "127.0.0.1", port: shared.port, sharesPort: true
+            ) { _ in }
+            #expect(other.port == shared.port)
+            #expect(throws: LoopError.addressInvalid) {
+                try TCPListener(loop: loop, host: "300.0.0.1", port: 0) { _ in }
+            }
+            loop.stop()
+        }
+    }
+
+    @Test func `an accepted stream without a delegate is closed`() throws {
+        let client = Peer()
+        try runLoop { loop in
+            let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            client.stream = try TCPStream.connect(
+                loop: loop, host: "127.0.0.1", port: listener.port, delegate: client)
+            client.onEnded = { _, _ in loop.stop() }
+        }
+        #expect(client.ended == .endOfStream || client.ended == .connectionReset)
+    }
+}

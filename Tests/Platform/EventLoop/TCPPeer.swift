@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Testing
+
+/// One end of a TCP connection, with closures for its events.
+final class Peer: TCPStreamDelegate {
+    var stream: TCPStream?
+    var received: [UInt8] = []
+    var ended: LoopError?
+    var onConnected: ((Peer) -> Void)?
+    var onReceived: ((Peer) -> Void)?
+    var onDrained: ((Peer) -> Void)?
+    var onEnded: ((Peer, LoopError) -> Void)?
+
+    func streamConnected(_ stream: TCPStream) {
+        stream.startReading()
+        self.onConnected?(self)
+    }
+
+    func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
+        let span = bytes.span
+        for index in span.indices { self.received.append(span[index]) }
+        self.onReceived?(self)
+    }
+
+    func streamDrained(_ stream: TCPStream) { self.onDrained?(self) }
+
+    func streamEnded(_ stream: TCPStream, _ error: LoopError) {
+        #expect(self.ended == nil, "told twice")
+        self.ended = error
+        self.onEnded?(self, error)
+        self.stream = nil
+    }
+}
+
+/// A listener whose first connection becomes `server`, and a connected `client`.
+func connectPair(
+    _ loop: EventLoop, server: Peer, client: Peer, sendBufferBytes: Int32 = 0, _ ready: @escaping () -> Void
+) throws {
+    var listener: TCPListener?
+    var standing = 0
+    let stands = {
+        standing += 1
+        if standing == 2 {
+            listener?.close()
+            listener = nil
+            ready()
+        }
+    }
+    listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
+        stream.delegate = server
+        server.stream = stream
+        if sendBufferBytes > 0 { stream.setSendBufferSize(sendBufferBytes) }
+        stream.startReading()
+        stands()
+    }
+    client.onConnected = { _ in stands() }
+    client.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: listener?.port ?? 0, delegate: client)
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import TestSupport
+import Testing
+
+@Suite struct TimerTests {
+    @Test func `a one-shot timer fires once and not before its time`() throws {
+        var fired: [UInt64] = []
+        var began: UInt64 = 0
+        try runLoop { loop in
+            began = loop.nowMilliseconds
+            let timer = try LoopTimer(loop: loop) { _ in fired.append(loop.nowMilliseconds) }
+            timer.start(after: .milliseconds(20))
+            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            end.start(after: .milliseconds(60))
+        }
+        #expect(fired.count == 1)
+        #expect(try #require(fired.first) >= began + 20)
+    }
+
+    @Test func `a repeating timer fires until it is closed`() throws {
+        var count = 0
+        try runLoop { loop in
+            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            let timer = try LoopTimer(loop: loop) { timer in
+                count += 1
+                if count == 5 {
+                    timer.close()
+                    end.start(after: .milliseconds(20))
+                }
+            }
+            timer.start(after: .milliseconds(1), repeating: .milliseconds(2))
+        }
+        #expect(count == 5)
+    }
+
+    @Test func `a closed timer does not fire and cannot be started`() throws {
+        try runLoop { loop in
+            let timer = try LoopTimer(loop: loop) { _ in Issue.record("fired") }
+            timer.start(after: .milliseconds(1))
+            timer.close()
+            timer.start(after: .milliseconds(1))
+            #expect(timer.isClosed)
+            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            end.start(after: .milliseconds(20))
+        }
+    }
+
+    @Test func `timers fire in the order of their times`() throws {
+        var order: [Int] = []
+        try runLoop { loop in
+            for wait in [9, 3, 6] {
+                let timer = try LoopTimer(loop: loop) { _ in
+                    order.append(wait)
+                    if order.count == 3 { loop.stop() }
+                }
+                timer.start(after: .milliseconds(wait))
+            }
+        }
+        #expect(order == [3, 6, 9])
+    }
+
+    @Test func `a loop ends when nothing is left, and accepts nothing new afterwards`() throws {
+        let loop = try EventLoop()
+        var fired = false
+        let timer = try LoopTimer(loop: loop) { timer in
+            fired = true
+            timer.close()
+        }
+        timer.start(after: .milliseconds(1))
+        loop.run()
+        #expect(fired)
+        #expect(throws: LoopError.loopEnding) { try LoopTimer(loop: loop) { _ in } }
+        #expect(loop.nowMilliseconds == 0)
+    }
+
+    @Test func `a turn-end hook scheduled several times in a turn runs once, also when timers schedule it`()
+        throws
+    {
+        var asked = 0
+        var runs = 0
+        try runLoop { loop in
+            let hook = TurnEndHook(loop: loop) { runs += 1 }
+            let timer = try LoopTimer(loop: loop) { _ in
+                for _ in 0..<100 { hook.schedule() }
+                asked += 1
+                #expect(runs == asked - 1)
+                if asked == 3 { loop.stop() }
+            }
+            timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
+        }
+        // The hook was last scheduled in the turn that stopped the loop; it still ran at the end of that turn.
+        #expect(runs == 3)
+    }
+
+    @Test func `a hook that schedules itself runs again in the next turn, not in the current one`() throws {
+        var runs = 0
+        try runLoop { loop in
+            var hook: TurnEndHook?
+            hook = TurnEndHook(loop: loop) {
+                runs += 1
+                if runs < 5 { hook?.schedule() } else { hook = nil }
+            }
+            hook?.schedule()
+            let timer = try LoopTimer(loop: loop) { _ in if runs == 5 { loop.stop() } }
+            timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
+        }
+        #expect(runs == 5)
+    }
+}

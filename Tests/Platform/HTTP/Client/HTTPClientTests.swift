@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import HTTPClient
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
+    /// A client with its own thread.
+    private final class Running: Sendable {
+        let client: HTTPClient
+
+        init(limit: Int = 10) {
+            let client = HTTPClient(limit: limit)
+            self.client = client
+            _ = DedicatedThread("test") { client.run() }
+        }
+
+        deinit { self.client.stop() }
+
+        func post(_ url: String, _ body: String = "{}", timeout: Int = 10_000) async -> HTTPResult {
+            await withCheckedContinuation { continuation in
+                self.client.send(
+                    HTTPPost(
+                        url: url, headers: [("X-Test", "yes")], body: Array(body.utf8), timeout: .milliseconds(timeout))
+                ) { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
+    @Test func `a request arrives whole, and its response is returned`() async throws {
+        let receiver = try WebhookReceiver { _, received in .answer(201, "got \(received.body.count)") }
+        let running = Running()
+        let body = String(repeating: "ä", count: 30_000)
+        #expect(await running.post(receiver.url, body) == .answered(status: 201, body: Array("got 60000".utf8)))
+        let received = try #require(receiver.received.first)
+        #expect(received.text == body)
+        #expect(received.headers["x-test"] == "yes" && received.headers["content-type"] == "application/json")
+        #expect(received.headers["expect"] == nil)
+        #expect(await running.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
+    }
+
+    @Test func `many requests run concurrently`() async throws {
+        let receiver = try WebhookReceiver { index, _ in .answer(200, "\(index)") }
+        let running = Running(limit: 200)
+        let answers = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
+            for _ in 0..<200 { group.addTask { await running.post(receiver.url) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let bodies = answers.compactMap { if case .answered(200, let body) = $0 { body } else { nil } }
+        #expect(Set(bodies).count == 200)
+        #expect(running.client.openCount == 0)
+    }
+
+    @Test func `a request to a silent server fails after one timeout`() async throws {
+        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let running = Running()
+        let began = MonotonicClock.milliseconds
+        #expect(await running.post(receiver.url, timeout: 200) == .failed(.timedOut))
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
+    }
+
+    @Test func `a request to an unreachable server fails with a typed error`() async throws {
+        let running = Running()
+        let port = try FreePort.find()
+        for url in ["http://127.0.0.1:\(port)/", "ftp://127.0.0.1/", "http://nowhere.invalid/", "no address"] {
+            guard case .failed(.unreachable(let why)) = await running.post(url) else {
+                Issue.record("\(url) was reached")
+                continue
+            }
+            #expect(!why.isEmpty)
+        }
+    }
+
+    @Test func `I16 a response over the limit is cut off, and requests over the limit fail at once`() async throws {
+        let large = String(repeating: "x", count: HTTPClient.answerBytes + 1)
+        let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, large) : .keepSilent }
+        let running = Running(limit: 1)
+        #expect(await running.post(receiver.url) == .failed(.tooLarge))
+        async let open = running.post(receiver.url, timeout: 5000)
+        try #require(receiver.wait { $0.count == 2 } != nil)
+        #expect(await running.post(receiver.url) == .failed(.full))
+        running.client.stop()
+        #expect(await open == .failed(.stopped))
+        #expect(await running.post(receiver.url) == .failed(.stopped))
+    }
+
+    @Test(
+        arguments: [
+            // RFC 4231, test cases 1, 2 and 6.
+            (
+                [UInt8](repeating: 0x0B, count: 20), "Hi There",
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+            ),
+            (
+                Array("Jefe".utf8), "what do ya want for nothing?",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+            ),
+            (
+                [UInt8](repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+            ),
+        ])
+    func `signatures match the examples of the standard`(key: [UInt8], message: String, digest: String) {
+        #expect(HMACSHA256.hex(of: Array(message.utf8), key: key) == digest)
+    }
+}

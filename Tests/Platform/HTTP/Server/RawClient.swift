@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+
+/// A TCP connection that sends arbitrary bytes and reads responses as text.
+final class RawClient {
+    struct Answer: Equatable {
+        var status: Int
+        var headers: [String: String]
+        var body: String
+    }
+
+    struct Failure: Error { let text: String }
+
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    init(port: UInt16) throws {
+        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        unsafe setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = unsafe inet_addr("127.0.0.1")
+        let code = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(self.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else { throw Failure(text: "cannot connect: errno \(errno)") }
+    }
+
+    deinit { close(self.descriptor) }
+
+    func send(_ text: String) { self.send(Array(text.utf8)) }
+
+    /// Sends bytes; a closed peer is not an error here.
+    func send(_ bytes: [UInt8]) {
+        _ = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    /// Waits until the server closes the connection, and returns what it sent before.
+    func rest() -> String {
+        while self.fill() {}
+        return String(decoding: self.buffer, as: UTF8.self)
+    }
+
+    /// Sends a byte each 100 ms until the server ends the connection, and returns how long that took.
+    func trickle(_ bytes: String) throws -> Duration {
+        let began = ContinuousClock.now
+        for byte in bytes.utf8 {
+            self.send([byte])
+            var waiting = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+            if unsafe poll(&waiting, 1, 100) > 0, !self.fill() { return ContinuousClock.now - began }
+            if waiting.revents == 0 { continue }
+            _ = poll(nil, 0, 100)
+        }
+        throw Failure(text: "still open")
+    }
+
+    /// Closes the sending direction.
+    func endSending() { shutdown(self.descriptor, Int32(SHUT_WR)) }
+
+    /// Reads one response with a `Content-Length`, or only its head when `hasBody` is false.
+    func answer(hasBody: Bool = true) throws -> Answer {
+        let end = Array("\r\n\r\n".utf8)
+        var split: Range<Int>?
+        while split == nil {
+            split = self.buffer.firstRange(of: end)
+            if split == nil, !self.fill() {
+                throw Failure(text: "closed after \(String(decoding: self.buffer, as: UTF8.self))")
+            }
+        }
+        guard let split else { throw Failure(text: "no answer") }
+        let lines = String(decoding: self.buffer[..<split.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            headers[parts[0].lowercased()] = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+        }
+        let length = hasBody ? Int(headers["content-length"] ?? "0") ?? 0 : 0
+        while self.buffer.count < split.upperBound + length {
+            if !self.fill() { throw Failure(text: "closed inside the body") }
+        }
+        let body = String(decoding: self.buffer[split.upperBound..<split.upperBound + length], as: UTF8.self)
+        self.buffer.removeFirst(split.upperBound + length)
+        return Answer(status: Int(lines[0].split(separator: " ")[1]) ?? 0, headers: headers, body: body)
+    }
+
+    /// Whether a response starts, or the server closes the connection, before the socket's timeout.
+    func isServed() -> Bool { self.fill() || errno != EAGAIN }
+
+    private func fill() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        errno = 0
+        let count = unsafe recv(self.descriptor, &chunk, chunk.count, 0)
+        guard count > 0 else { return false }
+        self.buffer += chunk[..<count]
+        return true
+    }
+}

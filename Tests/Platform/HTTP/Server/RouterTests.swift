@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import Testing
+
+@Suite struct RouterTests {
+    static let router: Router<String> = {
+        var router = Router<String>()
+        router.add(.get, "/v1/lives", "list")
+        router.add(.post, "/v1/lives", "create")
+        router.add(.get, "/v1/lives/{live}", "info")
+        router.add(.get, "/v1/lives/mine", "mine")
+        router.add(.put, "/v1/lives/{live}/admins/{user}", "admin")
+        router.add(.delete, "/v1/lives/{id}/admins/{who}", "no admin")
+        router.add(.get, "/", "root")
+        return router
+    }()
+
+    /// The router's result, as text.
+    static func found(_ method: HTTPMethod, _ path: String) -> String {
+        guard let request = HTTPRequest(method: method, path: path) else { return "unreadable" }
+        switch Self.router.match(method, request.segments) {
+        case .found(let route, let parameters):
+            let list = parameters.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+            return route + list.joined()
+        case .notFound: return "404"
+        case .methodNotAllowed(let allowed): return "405 " + allowed.map(\.rawValue).joined(separator: ",")
+        }
+    }
+
+    @Test func `a route is found by method and path, and a fixed part wins over a parameter`() {
+        #expect(Self.found(.get, "/v1/lives") == "list")
+        #expect(Self.found(.post, "/v1/lives") == "create")
+        #expect(Self.found(.get, "/v1/lives/abc") == "info live=abc")
+        #expect(Self.found(.get, "/v1/lives/mine") == "mine")
+        #expect(Self.found(.put, "/v1/lives/a/admins/b") == "admin live=a user=b")
+        #expect(Self.found(.put, "/v1/lives/mine/admins/b") == "admin live=mine user=b")
+        #expect(Self.found(.delete, "/v1/lives/a/admins/b") == "no admin id=a who=b")
+        #expect(Self.found(.get, "/") == "root")
+        #expect(Self.found(.head, "/v1/lives/abc") == "info live=abc")
+    }
+
+    @Test func `path parts are decoded after the path is split`() {
+        #expect(Self.found(.get, "/v1/lives/a%2Fb%20%C3%A9") == "info live=a/b é")
+        #expect(Self.found(.get, "/v1/lives/..%2f..") == "info live=../..")
+    }
+
+    @Test(arguments: ["/v1", "/v1/lives/", "/v1/lives/a/", "/v1//lives", "//", "/v1/lives/a/admins", "/V1/lives"])
+    func `a path without a route is not found`(path: String) {
+        #expect(Self.found(.get, path) == "404")
+    }
+
+    @Test func `a known path with an unknown method names its methods`() {
+        #expect(Self.found(.delete, "/v1/lives") == "405 GET,HEAD,POST")
+        #expect(Self.found(.get, "/v1/lives/a/admins/b") == "405 DELETE,PUT")
+        #expect(Self.found(HTTPMethod(rawValue: "get"), "/v1/lives") == "405 GET,HEAD,POST")
+    }
+
+    @Test(arguments: ["", "v1/lives", "*", "/%", "/%4", "/%zz", "/%00", "/%ff%fe", "/a\u{0}b"])
+    func `a path that is not percent-encoded text is unreadable`(path: String) {
+        #expect(Self.found(.get, path) == "unreadable")
+    }
+
+    @Test func `a bearer token is found whatever the case of its scheme`() {
+        func token(_ value: String?) -> String? {
+            HTTPRequest(method: .get, path: "/", headers: value.map { ["authorization": $0] } ?? [:])?.bearerToken
+        }
+        #expect(token("Bearer abc") == "abc")
+        #expect(token("bearer  abc") == "abc")
+        #expect(token("Basic abc") == nil)
+        #expect(token("Bearer ") == nil)
+        #expect(token(nil) == nil)
+    }
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import FoundationNetworking
+import HTTPServer
+import MachineKit
+import Synchronization
+import Testing
+
+/// Collects responders, so that a test decides when they answer.
+final class Shelf: Sendable {
+    private let responders = Mutex<[HTTPResponder]>([])
+    private let arrivals: AsyncStream<Void>.Continuation
+    let stream: AsyncStream<Void>
+
+    init() { (self.stream, self.arrivals) = AsyncStream.makeStream() }
+
+    func keep(_ responder: HTTPResponder) {
+        self.responders.withLock { $0.append(responder) }
+        self.arrivals.yield()
+    }
+
+    /// Waits for the next request and returns its responder.
+    func next() async throws -> HTTPResponder {
+        var iterator = self.stream.makeAsyncIterator()
+        _ = await iterator.next()
+        return try #require(self.responders.withLock { $0.isEmpty ? nil : $0.removeFirst() })
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct WebServerTests {
+    /// A server that echoes requests and collects the responders of `/later`.
+    static func server(_ shelf: Shelf = Shelf(), change: (inout HTTPLimits) -> Void = { _ in }) throws -> WebServer {
+        var router = Router<HTTPHandler>()
+        router.add(.get, "/hello/{name}") { request, responder in
+            let name = request.parameters["name"] ?? ""
+            let query = request.query.first { $0.name == "q" }?.value ?? "-"
+            responder.complete(.text("hello \(name) \(query) \(request.headers["x-a"] ?? "-")"))
+        }
+        router.add(.post, "/echo") { request, responder in
+            responder.complete(HTTPResponse(status: 201, body: request.body))
+        }
+        router.add(.get, "/later") { _, responder in shelf.keep(responder) }
+        router.add(.get, "/thread") { _, responder in
+            DispatchQueue.global().async { responder.complete(.text("from another thread")) }
+        }
+        router.add(.get, "/odd") { _, responder in
+            responder.complete(HTTPResponse(status: 99, headers: [HTTPHeader("X-Bad", "a\r\nX-Evil: b")]))
+            #expect(!responder.complete(.text("again")))
+        }
+        var limits = HTTPLimits()
+        limits.bodyBytes = 10_000
+        change(&limits)
+        return try WebServer(port: 0, limits: limits, handler: router.handler())
+    }
+
+    @Test func `requests on one connection are answered in order with decoded query and headers`() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send("GET /hello/bob?q=a+b%2B%26c&x HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nx-a: 2\r\n\r\n")
+        client.send(
+            "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{\"a\"}GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\nDELETE /echo HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().body == "hello bob a b+&c 1, 2")
+        let echo = try client.answer()
+        #expect(echo.status == 201 && echo.body == "{\"a\"}" && echo.headers["content-type"] == "application/json")
+        #expect(try client.answer().body == "from another thread")
+        let missing = try client.answer()
+        #expect(missing.status == 404 && missing.body == "{\"error\":{\"name\":\"notFound\"}}")
+        let refused = try client.answer()
+        #expect(refused.status == 405 && refused.headers["allow"] == "POST")
+        client.send("HEAD /hello/bob HTTP/1.1\r\nHost: a\r\n\r\n")
+        let head = try client.answer(hasBody: false)
+        #expect(head.status == 200 && head.headers["content-length"] == "13")
+        client.send("GET /odd HTTP/1.1\r\nHost: a\r\n\r\n")
+        let odd = try client.answer()
+        #expect(odd.status == 500 && odd.headers["x-evil"] == nil)
+    }
+
+    @Test func `the observer receives each response once, with its status and time`() async throws {
+        let told = Mutex<[(status: Int, microseconds: Int)]>([])
+        let shelf = Shelf()
+        var limits = HTTPLimits()
+        limits.bodyBytes = 10
+        let server = try WebServer(
+            port: 0, limits: limits,
+            observer: { status, microseconds in told.withLock { $0.append((status, microseconds)) } },
+            handler: { request, responder in
+                if request.path == "/later" { shelf.keep(responder) } else { responder.complete(.text("now")) }
+            })
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 200)
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        let responder = try await shelf.next()
+        #expect(told.withLock { $0.map(\.status) } == [200])
+        #expect(responder.complete(HTTPResponse(status: 409, body: [])))
+        #expect(!responder.complete(.text("again")))
+        #expect(try client.answer().status == 409)
+        let large = try RawClient(port: server.port)
+        large.send("POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890")
+        #expect(try large.answer().status == 413)
+        let odd = try RawClient(port: server.port)
+        odd.send("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try odd.answer().status == 400)
+        #expect(told.withLock { $0.map(\.status) } == [200, 409, 413, 400])
+        #expect(told.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
+    }
+
+    @Test func `URLSession is served`() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)/echo")))
+        request.httpMethod = "POST"
+        request.httpBody = Data(repeating: 120, count: 10_000)
+        let (data, response) = try await session.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        #expect(data.count == 10_000)
+    }
+
+    @Test func `a deferred response is sent when it is given, and only once`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf)
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        let responder = try await shelf.next()
+        let other = try RawClient(port: server.port)
+        other.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try other.answer().status == 200)
+        #expect(responder.complete(.text("now")))
+        #expect(!responder.complete(.text("again")))
+        #expect(try client.answer().body == "now")
+    }
+
+    @Test func `I16 a handler over its time limit is answered with 504`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf) { $0.deadline = .milliseconds(30) }
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        for _ in 0..<3 {
+            client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+            let responder = try await shelf.next()
+            #expect(try client.answer().status == 504)
+            #expect(!responder.complete(.text("late")))
+        }
+    }
+
+    @Test func `stopping answers waiting requests with 503, and the responder outlives the server`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf)
+        let client = try RawClient(port: server.port)
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        let responder = try await shelf.next()
+        server.stop()
+        server.stop()
+        #expect(try client.answer().status == 503)
+        #expect(!responder.complete(.text("late")))
+        #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port).answer() }
+    }
+
+    @Test func `I16 a body over the limit is refused, however its length is announced`() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let announced = try RawClient(port: server.port)
+        announced.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
+        let refusal = try announced.answer()
+        #expect(refusal.status == 413 && refusal.headers["connection"]?.lowercased() == "close")
+        let chunked = try RawClient(port: server.port)
+        chunked.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<11 { chunked.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
+        chunked.send("0\r\n\r\n")
+        #expect(try chunked.answer().status == 413)
+        let endless = try RawClient(port: server.port)
+        endless.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<200 { endless.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
+        #expect(throws: RawClient.Failure.self) { try endless.answer() }
+        let exact = try RawClient(port: server.port)
+        exact.send(
+            "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10000\r\n\r\n\(String(repeating: "y", count: 10_000))")
+        #expect(try exact.answer().body.count == 10_000)
+    }
+
+    @Test(arguments: [1001, 2000, 3000, 5000, 7000])
+    func `I16 a request with too many query items is refused and not left waiting`(count: Int) throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        let items = Array(repeating: "a", count: count).joined(separator: "&")
+        client.send("GET /hello/bob?\(items) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 431)
+    }
+
+    @Test(arguments: [10, 100, 300, 1000, 4000])
+    func `I16 a request with very many parts of any kind is answered, or its connection is closed`(count: Int) throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        func many(_ part: String) -> String { String(repeating: part, count: count) }
+        let chunked = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for text in [
+            "GET /hello/bob HTTP/1.1\r\nHost: a\r\nCookie: \(many("a=1; "))a=1\r\n\r\n",
+            "GET /hello/bob HTTP/1.1\r\nHost: a\r\n\(many("a: b\r\n"))\r\n",
+            "GET /hello/bob?\(many("a&")) HTTP/1.1\r\nHost: a\r\n\(many("a: b\r\n"))\r\n",
+            "GET /\(many("a/")) HTTP/1.1\r\nHost: a\r\n\r\n",
+            "\(chunked)1;\(many("e"))\r\na\r\n0\r\n\r\n",
+            "\(chunked)1\r\na\r\n0\r\n\(many("a: b\r\n"))\r\n",
+        ] {
+            let client = try RawClient(port: server.port)
+            client.send(text)
+            #expect(client.isServed(), "\(text.prefix(120))")
+        }
+    }
+
+    @Test func `query items are split at ampersands and at the first equals sign`() throws {
+        var router = Router<HTTPHandler>()
+        router.add(.get, "/items") { request, responder in
+            responder.complete(.text(request.query.map { "\($0.name)>\($0.value)" }.joined(separator: "|")))
+        }
+        let server = try WebServer(port: 0, handler: router.handler())
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        let most = (0..<1000).map { "k\($0)=v" }
+        for (query, answer) in [
+            ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"),
+            ("?a=1&&a=2&", "a>1|a>2"),
+            ("?a=1?b", "a>1?b"), ("?%61+%3D=%C3%A9", "a =>é"),
+            ("?" + most.joined(separator: "&"), most.map { $0.replacing("=", with: ">") }.joined(separator: "|")),
+        ] {
+            client.send("GET /items\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.answer().body == answer, "\(query)")
+        }
+    }
+
+    @Test(arguments: BadRequest.allCases) func `each bad request gets its status`(request: BadRequest) throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = try RawClient(port: server.port)
+        client.send(request.text)
+        #expect(try client.answer().status == request.status)
+    }
+
+    @Test func `mutated and truncated requests never stop the server`() throws {
+        let server = try Self.server {
+            $0.connections = 2_000
+            $0.connectionsPerAddress = 2_000
+        }
+        defer { server.stop() }
+        let whole = Array("POST /echo?a=b%20c HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nX: y\r\n\r\nhello".utf8)
+        var random = SeededRandom(seed: 11)
+        for _ in 0..<1_500 {
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let index = Int.random(in: bytes.indices, using: &random)
+                bytes[index] = UInt8.random(in: 0...255, using: &random)
+            }
+            let client = try RawClient(port: server.port)
+            client.send(Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random))))
+            // An incomplete request keeps its connection until the idle timeout.
+            if Bool.random(using: &random) { client.endSending() }
+        }
+        let client = try RawClient(port: server.port)
+        client.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 200)
+    }
+
+    @Test func `clients that disconnect while they wait do no harm`() async throws {
+        let shelf = Shelf()
+        let server = try Self.server(shelf)
+        defer { server.stop() }
+        for _ in 0..<50 {
+            var client: RawClient? = try RawClient(port: server.port)
+            client?.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+            let responder = try await shelf.next()
+            client = nil
+            responder.complete(.text("to nobody"))
+        }
+        let client = try RawClient(port: server.port)
+        client.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().status == 200)
+    }
+
+    @Test func `deferred responses may race with deadlines and with the end of the server`() throws {
+        for round in 0..<15 {
+            let server = try Self.server { $0.deadline = .milliseconds(round % 3) }
+            DispatchQueue.concurrentPerform(iterations: 8) { worker in
+                if worker == 7, round % 2 == 0 { return server.stop() }
+                for _ in 0..<20 {
+                    guard let client = try? RawClient(port: server.port) else { return }
+                    client.send("GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
+                    if let answer = try? client.answer() { #expect([200, 503, 504].contains(answer.status)) }
+                }
+            }
+            server.stop()
+        }
+    }
+
+    @Test func `a port in use and a foreign address are typed errors`() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        #expect(throws: HTTPServerError.portInUse(host: "127.0.0.1", port: server.port)) {
+            try WebServer(port: server.port) { _, _ in }
+        }
+        #expect(throws: HTTPServerError.self) { try WebServer(host: "192.0.2.1", port: 0) { _, _ in } }
+        #expect(throws: HTTPServerError.self) { try WebServer(host: "no such host", port: 0) { _, _ in } }
+    }
+}
+
+/// Requests that must be refused, named by their fault.
+enum BadRequest: String, CaseIterable {
+    case badEscape, notUnicode, noPath, longPath, manyHeaders, longHeader, negativeLength, hugeLength
+
+    var text: String {
+        let long = String(repeating: "a", count: 40_000)
+        let many = String(repeating: "X-A: b\r\n", count: 120)
+        return switch self {
+        case .badEscape: "GET /hello/%zz HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .notUnicode: "GET /hello/x?q=%ff HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .noPath: "GET * HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .longPath: "GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n"
+        case .manyHeaders: "GET / HTTP/1.1\r\nHost: a\r\n\(many)\r\n"
+        case .longHeader: "GET / HTTP/1.1\r\nHost: a\r\nX-A: \(long)\r\n\r\n"
+        case .negativeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"
+        case .hugeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n"
+        }
+    }
+
+    var status: Int {
+        switch self {
+        case .badEscape, .notUnicode, .noPath, .negativeLength: 400
+        case .longPath: 414
+        case .manyHeaders, .longHeader: 431
+        case .hugeLength: 413
+        }
+    }
+}

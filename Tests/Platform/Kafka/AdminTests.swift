@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import EmbeddedBroker
+import Foundation
+import KafkaClient
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct AdminTests {
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `topics are made once, described and deleted`() async throws {
+        try await runOnDedicatedThread {
+            let admin = try KafkaAdmin(Server.real.settings())
+            #expect(try admin.waitUntilReachable(timeout: .seconds(10)).brokers.count == 1)
+            let name = "admin-\(UUID().uuidString.prefix(8))"
+            let spec = TopicSpec(
+                name: name, partitions: 3, config: ["cleanup.policy": "compact", "segment.ms": "60000"])
+            try admin.createTopics([spec])
+            try admin.createTopics([spec])
+            let described = try #require(try admin.describeTopics([name]).first)
+            #expect(described.partitions == 3)
+            #expect(described.config["cleanup.policy"] == "compact")
+            #expect(described.config["segment.ms"] == "60000")
+            #expect(try admin.clusterInfo(timeout: .seconds(5)).topics[name] == 3)
+
+            let error = #expect(throws: KafkaError.self) {
+                try admin.createTopics([TopicSpec(name: name + "-bad", partitions: 1, config: ["no.such": "1"])])
+            }
+            #expect(error?.codeName == "INVALID_CONFIG")
+
+            try admin.deleteTopics([name])
+            try admin.deleteTopics([name])
+            // The broker hears of it from the controller a moment later.
+            let clock = ContinuousClock()
+            let deadline = clock.now + .seconds(10)
+            var isGone = false
+            while !isGone, clock.now < deadline {
+                isGone = try admin.clusterInfo(timeout: .seconds(5)).topics[name] == nil
+            }
+            #expect(isGone)
+            let missing = #expect(throws: KafkaError.self) { _ = try admin.describeTopics([name]) }
+            #expect(missing?.kind == .unknownTopic)
+        }
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `offsets are found by time`() async throws {
+        try await runOnDedicatedThread {
+            let topic = try LiveKafka.shared().makeTopic(
+                "times", config: ["message.timestamp.type": "LogAppendTime"])
+            let place = TopicPartition(topic, 0)
+            let producer = try KafkaProducer(Server.real.settings())
+            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "a"), timeout: .seconds(10))
+            let consumer = try Server.real.consumer()
+            try consumer.assign([place: 0])
+            let first = try #require(try consumer.poll { records, _ in records.count == 1 })
+            // Records until the broker's clock has moved on.
+            var last = first.records[0]
+            while last.timestamp == first.records[0].timestamp {
+                _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "b"), timeout: .seconds(10))
+                last = try #require(try consumer.poll { records, _ in !records.isEmpty }?.records.last)
+            }
+            let found = try consumer.offsets(forTimes: [place: last.timestamp], timeout: .seconds(10))
+            #expect(found == [place: last.offset])
+            let later = try consumer.offsets(forTimes: [place: last.timestamp + 100_000], timeout: .seconds(10))
+            #expect(later == [place: LogicalOffset.end])
+            producer.close(timeout: .seconds(1))
+        }
+    }
+
+    @Test func `the embedded broker has its topics from the start and says that it makes none by request`() async throws
+    {
+        try await runOnDedicatedThread {
+            let broker = try EmbeddedBroker(brokers: 2, topics: ["rooms": 12, "feed": 3])
+            let settings = FailureTests.silent(broker.bootstrap)
+            let admin = try KafkaAdmin(settings)
+            let info = try admin.waitUntilReachable(timeout: .seconds(10))
+            #expect(info.brokers.count == 2)
+            #expect(info.topics == ["rooms": 12, "feed": 3])
+            try admin.createTopics([TopicSpec(name: "rooms", partitions: 12)])
+            let error = #expect(throws: KafkaError.self) {
+                try admin.createTopics([TopicSpec(name: "x", partitions: 1)])
+            }
+            #expect(error?.kind == .unsupported)
+            #expect(throws: EmbeddedBrokerError.self) { try broker.createTopic("rooms", partitions: 1) }
+        }
+    }
+
+    /// Of two small answers the second once waited 40 ms for the client's acknowledgement of the first.
+    @Test func `the embedded broker answers requests for several partitions at once`() async throws {
+        try await runOnDedicatedThread {
+            let broker = try EmbeddedBroker(topics: ["feed": 4])
+            let producer = try KafkaProducer(FailureTests.silent(broker.bootstrap))
+            defer { producer.close(timeout: .milliseconds(500)) }
+            func write() throws {
+                for partition in 0..<4 as Range<Int32> {
+                    try producer.send(
+                        OutgoingRecord(topic: "feed", partition: partition, key: nil, value: [1], headers: []))
+                }
+                try producer.flush(timeout: .seconds(5))
+            }
+            try write()
+            let took = try ContinuousClock().measure { for _ in 1...100 { try write() } }
+            #expect(took < .seconds(2), "100 batches took \(took)")
+        }
+    }
+}

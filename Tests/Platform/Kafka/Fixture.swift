@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import EmbeddedBroker
+import Foundation
+import KafkaClient
+import Synchronization
+import TestSupport
+import Testing
+
+/// A broker to test against: the embedded one, and the real one if it is installed.
+enum Server: String, CaseIterable, CustomTestStringConvertible {
+    case embedded, real
+
+    static var available: [Server] { LiveKafka.isAvailable ? [.embedded, .real] : [.embedded] }
+
+    var testDescription: String { self.rawValue }
+
+    private static let embeddedBroker = Result { try EmbeddedBroker() }
+
+    func bootstrap() throws -> String {
+        switch self {
+        case .embedded: try Self.embeddedBroker.get().bootstrap
+        case .real: try LiveKafka.shared().bootstrap
+        }
+    }
+
+    func makeTopic(_ prefix: String, partitions: Int = 1) throws -> String {
+        switch self {
+        case .embedded:
+            let name = "\(prefix)-\(UUID().uuidString.prefix(8))"
+            try Self.embeddedBroker.get().createTopic(name, partitions: partitions)
+            return name
+        case .real:
+            return try LiveKafka.shared().makeTopic(prefix, partitions: partitions)
+        }
+    }
+
+    func settings(_ clientID: String = "test", overrides: [String: String] = [:]) throws -> KafkaSettings {
+        KafkaSettings(brokers: try self.bootstrap(), clientID: clientID, overrides: overrides, log: { _, _, _ in })
+    }
+
+    /// New records do not complete a pending fetch on the embedded broker, so fetches must be short there.
+    var fetchWait: Duration { self == .embedded ? .milliseconds(5) : .milliseconds(50) }
+
+    func consumer(_ group: String? = nil, isolation: IsolationLevel = .committed) throws -> KafkaConsumer {
+        try KafkaConsumer(
+            try self.settings(), group: group, isolation: isolation, fetchWait: self.fetchWait,
+            sessionTimeout: self == .embedded ? EmbeddedBroker.sessionTimeout : .seconds(2))
+    }
+}
+
+extension KafkaConsumer {
+    /// Polls until `condition` holds for the records received so far; nil if it does not hold in time.
+    func poll(
+        until condition: ([IncomingRecord], PollOutcome) -> Bool, seconds: Double = 20
+    ) throws -> (records: [IncomingRecord], outcome: PollOutcome)? {
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(seconds)
+        var records: [IncomingRecord] = []
+        while clock.now < deadline {
+            let outcome = try self.poll(max: 1000, timeout: .milliseconds(500), into: &records)
+            if condition(records, outcome) { return (records, outcome) }
+        }
+        return nil
+    }
+
+    /// Reads the assigned partitions until the end of each given partition was reported.
+    func readToEnd(_ partitions: [TopicPartition]) throws -> (records: [IncomingRecord], ends: [TopicPartition: Int64])?
+    {
+        var ends: [TopicPartition: Int64] = [:]
+        let read = try self.poll { _, outcome in
+            ends.merge(outcome.ends) { $1 }
+            return partitions.allSatisfy { ends[$0] != nil }
+        }
+        return read.map { ($0.records, ends) }
+    }
+}
+
+extension IncomingRecord {
+    /// The value as text.
+    var text: String { String(decoding: self.value ?? [], as: UTF8.self) }
+}
+
+extension OutgoingRecord {
+    init(_ topic: String, _ partition: Int32 = 0, _ text: String) {
+        self.init(topic: topic, partition: partition, value: Array(text.utf8))
+    }
+}
+
+/// A thread-safe list of the values that a callback received.
+final class Collected<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+
+    func append(_ element: Element) { self.elements.withLock { $0.append(element) } }
+    var all: [Element] { self.elements.withLock { $0 } }
+}

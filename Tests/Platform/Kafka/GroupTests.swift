@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import KafkaClient
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct GroupTests {
+    /// A member that owns what the group gives it, polled by the test.
+    final class Member {
+        let consumer: KafkaConsumer
+        var owned: Set<TopicPartition> = []
+        var events: [RebalanceEvent] = []
+
+        init(_ server: Server, group: String, topic: String) throws {
+            self.consumer = try server.consumer(group)
+            try self.consumer.subscribe(topic) { [weak self] event in
+                guard let self else { return }
+                self.events.append(event)
+                switch event {
+                case .assigned(let partitions):
+                    self.owned.formUnion(partitions)
+                    try? self.consumer.assign(Dictionary(uniqueKeysWithValues: partitions.map { ($0, 0) }))
+                case .revoked(let partitions, _):
+                    // Left to the wrapper: it does the plain thing by itself.
+                    self.owned.subtract(partitions)
+                }
+            }
+        }
+
+        func step() throws -> [IncomingRecord] {
+            var records: [IncomingRecord] = []
+            _ = try self.consumer.poll(max: 100, timeout: .milliseconds(50), into: &records)
+            return records
+        }
+    }
+
+    static func wait(_ members: [Member], seconds: Double = 30, until condition: () -> Bool) throws -> Bool {
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(seconds)
+        while clock.now < deadline {
+            for member in members { _ = try member.step() }
+            if condition() { return true }
+        }
+        return false
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a session that the broker refuses is told to whoever polls`() async throws {
+        try await runOnDedicatedThread {
+            let topic = try Server.real.makeTopic("session")
+            // Below what the tests' broker takes, which is 1000.
+            let consumer = try KafkaConsumer(
+                try Server.real.settings(), group: "g-\(topic)", sessionTimeout: .milliseconds(900))
+            try consumer.subscribe(topic) { _ in }
+            let error = #expect(throws: KafkaError.self) { try consumer.poll { _, outcome in outcome.rebalanced } }
+            #expect(error?.kind == .sessionRefused)
+            #expect(error?.codeName == "INVALID_SESSION_TIMEOUT")
+            let elapsed = ContinuousClock().measure { consumer.close() }
+            #expect(elapsed < .seconds(2))
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `the range assignor shares partitions between two members, and gives all to the one that stays`(
+        server: Server
+    ) async throws {
+        try await runOnDedicatedThread {
+            let topic = try server.makeTopic("group", partitions: 4)
+            let all = Set((0..<4).map { TopicPartition(topic, $0) })
+            let first = try Member(server, group: "g-\(topic)", topic: topic)
+            #expect(try Self.wait([first]) { first.owned == all })
+
+            let second = try Member(server, group: "g-\(topic)", topic: topic)
+            #expect(
+                try Self.wait([first, second]) {
+                    first.owned.count == 2 && second.owned.count == 2 && first.owned.union(second.owned) == all
+                })
+            #expect(first.events.contains(.revoked(all.sorted(), lost: false)))
+
+            let left = second.owned
+            second.consumer.close()
+            #expect(second.owned.isEmpty, "close tells of the last revocation")
+            #expect(second.events.last == .revoked(left.sorted(), lost: false))
+            #expect(try Self.wait([first]) { first.owned == all })
+            first.consumer.close()
+        }
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a member that leaves is replaced at once`() async throws {
+        try await runOnDedicatedThread {
+            let topic = try Server.real.makeTopic("takeover", partitions: 2)
+            let first = try Member(.real, group: "g-\(topic)", topic: topic)
+            #expect(try Self.wait([first]) { first.owned.count == 2 })
+            let second = try Member(.real, group: "g-\(topic)", topic: topic)
+            #expect(try Self.wait([first, second]) { first.owned.count == 1 && second.owned.count == 1 })
+            let clock = ContinuousClock()
+            let start = clock.now
+            first.consumer.close()
+            #expect(try Self.wait([second]) { second.owned.count == 2 })
+            #expect(start.duration(to: clock.now) < .seconds(2))
+            second.consumer.close()
+        }
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a commit with the metadata of a passed generation is refused and wants an abort`() async throws {
+        try await runOnDedicatedThread {
+            let topic = try Server.real.makeTopic("stale", partitions: 2)
+            let place = TopicPartition(topic, 0)
+            let first = try Member(.real, group: "g-\(topic)", topic: topic)
+            #expect(try Self.wait([first]) { first.owned.count == 2 })
+            let metadata = try #require(first.consumer.groupMetadata())
+            let producer = try KafkaProducer(Server.real.settings(), transactionalID: "p-\(topic)")
+            try producer.initTransactions(timeout: .seconds(20))
+            try producer.beginTransaction()
+            try producer.send(OutgoingRecord(topic, 0, "stale"))
+
+            let second = try Member(.real, group: "g-\(topic)", topic: topic)
+            #expect(try Self.wait([first, second]) { first.owned.count == 1 && second.owned.count == 1 })
+            let error = #expect(throws: KafkaError.self) {
+                try producer.sendOffsets(
+                    [place: OffsetAndMetadata(offset: 1)], group: metadata, timeout: .seconds(10))
+            }
+            #expect(error?.requiresAbort == true)
+            #expect(error?.isFatal == false)
+            try producer.abortTransaction(timeout: .seconds(10))
+            #expect(try first.consumer.committed([place], timeout: .seconds(10)) == [place: nil])
+
+            // A normal event: the same producer goes on.
+            try producer.beginTransaction()
+            try producer.send(OutgoingRecord(topic, 0, "fresh"))
+            try producer.commitTransaction(timeout: .seconds(10))
+            producer.close(timeout: .seconds(1))
+        }
+    }
+}

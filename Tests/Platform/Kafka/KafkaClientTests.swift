@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import KafkaClient
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct ProducingAndConsumingTests {
+    @Test(arguments: Server.available)
+    func `a record comes back with key, headers and value as they were sent`(server: Server) async throws {
+        try await runOnDedicatedThread {
+            let topic = try server.makeTopic("records")
+            let producer = try KafkaProducer(server.settings())
+            let headers = [
+                KafkaHeader(name: "request", text: "a-1"), KafkaHeader(name: "request", text: "a-2"),
+                KafkaHeader(name: "empty", value: []), KafkaHeader(name: "bytes", value: [0, 255, 10]),
+            ]
+            let sent = [
+                OutgoingRecord(
+                    topic: topic, partition: 0, key: Array("ключ".utf8), value: Array("{}".utf8), headers: headers),
+                OutgoingRecord(topic: topic, partition: 0, key: [1], value: nil),
+                OutgoingRecord(topic: topic, partition: 0, key: [], value: []),
+                OutgoingRecord(topic: topic, partition: 0, key: nil, value: [7]),
+            ]
+            var offsets: [Int64] = []
+            for record in sent { offsets.append(try producer.sendAndWait(record, timeout: .seconds(10))) }
+            #expect(offsets == [0, 1, 2, 3])
+
+            let consumer = try server.consumer()
+            let place = TopicPartition(topic, 0)
+            try consumer.assign([place: LogicalOffset.beginning])
+            let read = try #require(try consumer.readToEnd([place]))
+            #expect(read.records.map(\.key) == sent.map(\.key))
+            #expect(read.records.map(\.value) == sent.map(\.value))
+            #expect(read.records.map(\.headers) == sent.map(\.headers))
+            #expect(read.records.map(\.offset) == offsets)
+            #expect(read.records.allSatisfy { $0.topicPartition == place && $0.timestamp > 1_600_000_000_000 })
+            #expect(read.ends == [place: 4])
+            producer.close(timeout: .seconds(1))
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `every record's fate is told once, by its token, in order`(server: Server) async throws {
+        try await runOnDedicatedThread {
+            let topic = try server.makeTopic("tokens")
+            let deliveries = Collected<Delivery>()
+            let producer = try KafkaProducer(server.settings()) { deliveries.append($0) }
+            for token in 1...2000 { try producer.send(OutgoingRecord(topic, 0, "\(token)"), token: UInt64(token)) }
+            try producer.flush(timeout: .seconds(20))
+            #expect(deliveries.all.map(\.token) == Array(1...2000))
+            #expect(deliveries.all.map(\.offset) == Array(0..<2000))
+            #expect(deliveries.all.allSatisfy { $0.error == nil && $0.topic == topic && $0.partition == 0 })
+            #expect(producer.queueDepth == 0)
+            producer.close(timeout: .seconds(1))
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `the end of a partition is reported, and again after new records`(server: Server) async throws {
+        try await runOnDedicatedThread {
+            let topic = try server.makeTopic("ends", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let producer = try KafkaProducer(server.settings())
+            let consumer = try server.consumer()
+            try consumer.assign([places[0]: 0, places[1]: 0])
+            let empty = try #require(try consumer.readToEnd(places))
+            #expect(empty.ends == [places[0]: 0, places[1]: 0])
+
+            _ = try producer.sendAndWait(OutgoingRecord(topic, 1, "one"), timeout: .seconds(10))
+            let one = try #require(try consumer.readToEnd([places[1]]))
+            #expect(one.records.map(\.text) == ["one"])
+            #expect(one.ends == [places[1]: 1])
+            #expect(try consumer.beginning(of: places[1], timeout: .seconds(5)) == 0)
+            #expect(try consumer.end(of: places[1], timeout: .seconds(5)) == 1)
+            producer.close(timeout: .seconds(1))
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `a seek goes where it says`(server: Server) async throws {
+        try await runOnDedicatedThread {
+            let topic = try server.makeTopic("seek", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let producer = try KafkaProducer(server.settings())
+            for number in 0..<10 {
+                for partition in Int32(0)...1 { try producer.send(OutgoingRecord(topic, partition, "\(number)")) }
+            }
+            try producer.flush(timeout: .seconds(10))
+
+            let consumer = try server.consumer()
+            try consumer.assign([places[0]: 0, places[1]: 0])
+            #expect(try #require(try consumer.readToEnd(places)).records.count == 20)
+            try consumer.seek([places[0]: 7])
+            let again = try #require(try consumer.readToEnd([places[0]]))
+            #expect(again.records.map(\.text) == ["7", "8", "9"])
+            #expect(again.records.allSatisfy { $0.partition == 0 })
+            producer.close(timeout: .seconds(1))
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `partitions are added and taken away without disturbing the others`(server: Server) async throws {
+        try await runOnDedicatedThread {
+            let topic = try server.makeTopic("incremental", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let producer = try KafkaProducer(server.settings())
+            for number in 0..<5 {
+                for partition in Int32(0)...1 { try producer.send(OutgoingRecord(topic, partition, "\(number)")) }
+            }
+            try producer.flush(timeout: .seconds(10))
+
+            let consumer = try server.consumer()
+            #expect(try consumer.topicMetadata(topic, timeout: .seconds(5)) == 2)
+            try consumer.incrementalAssign([places[0]: 0])
+            #expect(try #require(try consumer.readToEnd([places[0]])).records.count == 5)
+            try consumer.incrementalAssign([places[1]: 3])
+            let added = try #require(try consumer.readToEnd([places[1]]))
+            #expect(added.records.map(\.topicPartition) == [places[1], places[1]])
+            #expect(added.records.map(\.text) == ["3", "4"])
+
+            try consumer.incrementalUnassign([places[0]])
+            try producer.send(OutgoingRecord(topic, 0, "unseen"))
+            try producer.send(OutgoingRecord(topic, 1, "seen"))
+            try producer.flush(timeout: .seconds(10))
+            let last = try #require(try consumer.readToEnd([places[1]]))
+            #expect(last.records.map(\.text) == ["seen"])
+            producer.close(timeout: .seconds(1))
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `plain commits keep offset and metadata exactly`(server: Server) async throws {
+        try await runOnDedicatedThread {
+            let topic = try server.makeTopic("commits", partitions: 2)
+            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let consumer = try server.consumer("group-\(topic)")
+            let value = OffsetAndMetadata(offset: 42, metadata: #"{"epoch":"ab","last":17,"name":"é"}"#)
+            try consumer.commit([places[0]: value])
+            let committed = try consumer.committed(places, timeout: .seconds(10))
+            #expect(committed == [places[0]: value, places[1]: nil])
+        }
+    }
+
+    @Test(arguments: Server.available)
+    func `a wake from another thread makes a waiting poll return`(server: Server) async throws {
+        let topic = try server.makeTopic("wake")
+        let elapsed = try await runOnDedicatedThread {
+            let consumer = try server.consumer()
+            try consumer.assign([TopicPartition(topic, 0): 0])
+            var records: [IncomingRecord] = []
+            // Not woken: it ends by the report of the partition's end.
+            var outcome = try consumer.poll(max: 10, timeout: .seconds(20), into: &records)
+            #expect(!outcome.woken)
+            let waker = consumer.waker
+            _ = DedicatedThread("test") { waker.wakeUp() }
+            let clock = ContinuousClock()
+            let elapsed = try clock.measure {
+                repeat {
+                    outcome = try consumer.poll(max: 10, timeout: .seconds(60), into: &records)
+                } while !outcome.woken
+            }
+            consumer.close()
+            waker.wakeUp()
+            return elapsed
+        }
+        #expect(elapsed < .seconds(10))
+    }
+}

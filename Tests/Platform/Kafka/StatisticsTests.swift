@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import KafkaClient
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct StatisticsTests {
+    @Test func `statistics are read from the client's JSON`() throws {
+        let json = #"""
+            {"name":"a#consumer-1","client_id":"a","type":"consumer","ts":5,"time":1,"age":2,"replyq":3,"msg_cnt":1,
+             "msg_size":20,"msg_max":100,"msg_size_max":9,"txmsgs":4,"txmsg_bytes":40,"rxmsgs":5,"rxmsg_bytes":50,
+             "brokers":{"h:1/1":{"name":"h:1/1","nodeid":1,"state":"UP","outbuf_cnt":1,"waitresp_cnt":2,"txerrs":3,
+             "rxerrs":4,"req_timeouts":5,"rtt":{"min":1,"max":9,"avg":700,"p99":8}},
+             "h:2/b":{"name":"h:2/b","state":"INIT"}},
+             "topics":{"t":{"topic":"t","partitions":{"0":{"partition":0,"consumer_lag":7},
+             "1":{"partition":1,"consumer_lag":-1},"-1":{"partition":-1,"consumer_lag":-1}}}},
+             "cgrp":{"state":"up","rebalance_cnt":2},"eos":{"txn_state":"Ready"}}
+            """#
+        let statistics = try KafkaStatistics(json: Data(json.utf8))
+        #expect(statistics.type == "consumer")
+        #expect(statistics.queuedRecords == 1 && statistics.queueLimit == 100 && statistics.waitingEvents == 3)
+        #expect(statistics.sentRecords == 4 && statistics.receivedRecords == 5)
+        #expect(statistics.brokers.map(\.name) == ["h:1/1", "h:2/b"])
+        #expect(statistics.brokers[0].roundTripMicroseconds == 700 && statistics.brokers[0].timeouts == 5)
+        #expect(statistics.lag == [TopicPartition("t", 0): 7])
+        #expect(statistics.rebalances == 2 && statistics.transactionState == "Ready")
+        #expect(throws: (any Error).self) { _ = try KafkaStatistics(json: Data("[]".utf8)) }
+    }
+
+    @Test func `producer and consumer tell their statistics`() async throws {
+        try await runOnDedicatedThread {
+            let topic = try Server.embedded.makeTopic("statistics")
+            let told = Collected<KafkaStatistics>()
+            var settings = try Server.embedded.settings()
+            settings.statisticsInterval = .milliseconds(50)
+            settings.onStatistics = { told.append($0) }
+            let producer = try KafkaProducer(settings)
+            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "x"), timeout: .seconds(10))
+            let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
+            try consumer.assign([TopicPartition(topic, 0): 0])
+            let isTold = try consumer.poll { _, _ in
+                told.all.contains { $0.type == "producer" && $0.sentRecords == 1 }
+                    && told.all.contains { $0.type == "consumer" && $0.receivedRecords == 1 }
+            }
+            #expect(isTold != nil)
+            producer.close(timeout: .seconds(1))
+        }
+    }
+}

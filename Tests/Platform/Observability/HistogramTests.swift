@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Observability
+import Testing
+
+@Suite struct HistogramTests {
+    static let percents = [0.0, 1, 10, 50, 75, 90, 95, 99, 99.9, 99.99, 100]
+
+    /// Values of very different orders of magnitude, like latencies.
+    static func values(_ count: Int, seed: UInt64) -> [Int] {
+        var random = SeededRandom(seed: seed)
+        return (0..<count).map { _ in
+            Int.random(in: 0...(1 << Int.random(in: 1...32, using: &random)), using: &random)
+        }
+    }
+
+    @Test(arguments: [1, 2, 10, 1_000, 50_000])
+    func `each percentile is within one percent of the sorted values`(count: Int) {
+        let values = Self.values(count, seed: UInt64(count))
+        var histogram = Histogram()
+        for value in values { histogram.record(value) }
+        let sorted = values.sorted()
+        for percent in Self.percents {
+            let rank = max(1, Int((percent / 100 * Double(count) - 1e-6).rounded(.up)))
+            let exact = Double(sorted[rank - 1])
+            let error = abs(Double(histogram.percentile(percent)) - exact)
+            #expect(error <= exact * 0.01, "p\(percent) is \(histogram.percentile(percent)), exact \(exact)")
+        }
+        #expect(histogram.count == count)
+        #expect(histogram.sum == values.reduce(0, +))
+        #expect(histogram.maximum == sorted.last)
+        #expect(histogram.minimum == sorted.first)
+    }
+
+    @Test func `merged histograms equal one histogram of all values`() {
+        var parts = [Histogram](repeating: Histogram(), count: 4)
+        var whole = Histogram()
+        for (index, value) in Self.values(10_000, seed: 7).enumerated() {
+            parts[index % 3].record(value)
+            whole.record(value)
+        }
+        var merged = Histogram()
+        for part in parts { merged.merge(part) }
+        #expect(merged == whole)
+    }
+
+    @Test func `every bucket covers the values between its neighbours`() {
+        var last = -1
+        for exponent in 0..<33 {
+            for value in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
+                let bucket = Histogram.bucket(of: value)
+                #expect(bucket >= last - 1 && bucket < Histogram.bucketCount)
+                last = max(last, bucket)
+            }
+        }
+        #expect(Histogram.bucket(of: Histogram.highestValue) == Histogram.bucketCount - 1)
+        #expect(Histogram.bucket(of: .max) == Histogram.bucketCount - 1)
+    }
+
+    @Test func `an empty histogram reports 0, and values outside its range are clamped`() {
+        var histogram = Histogram()
+        #expect(histogram.percentile(99) == 0)
+        histogram.record(-5)
+        histogram.record(.max)
+        histogram.record(.max)
+        #expect(histogram.percentile(0) == 0)
+        #expect(histogram.maximum == .max)
+        #expect(histogram.sum == .max)
+        histogram.record(3, times: 0)
+        #expect(histogram.count == 3)
+    }
+
+    @Test func `a count up to a bound never exceeds the true count`() {
+        var histogram = Histogram()
+        for value in 1...100_000 { histogram.record(value) }
+        for bound in [0, 1, 100, 1_000, 5_000, 20_000, 99_999] {
+            let count = histogram.count(upTo: bound)
+            #expect(count <= bound && Double(count) >= Double(bound) * 0.99)
+        }
+        #expect(histogram.count(upTo: .max) == 100_000)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import MachineKit
+import Observability
+import Synchronization
+import Testing
+
+/// Records log lines and provides a clock that the test sets.
+final class LogProbe: Sendable {
+    private let storage = Mutex<[String]>([])
+    let now = Atomic<Int64>(0)
+
+    var lines: [String] { self.storage.withLock { $0 } }
+
+    func log(level: LogLevel = .info, linesPerSecond: Int = 20) -> Log {
+        Log(
+            service: "gateway", instance: "gateway-1", level: level, linesPerSecond: linesPerSecond,
+            clock: { self.now.load(ordering: .relaxed) },
+            sink: { line in self.storage.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
+    }
+}
+
+@Suite struct LogTests {
+    @Test func `a line is one JSON object with a constant message and dotted keys`() throws {
+        let probe = LogProbe()
+        probe.now.store(1_709_210_096_789, ordering: .relaxed)
+        probe.log().with([.app: "demo"]).info("room created", [.path: "l\"1\n\u{1}é", .count: 3, .reason: true])
+        #expect(
+            probe.lines == [
+                """
+                {"time":"2024-02-29T12:34:56.789Z","level":"info","message":"room created","service":"gateway",\
+                "instance":"gateway-1","app.id":"demo","path":"l\\"1\\n\\u0001é","count":3,"reason":true}
+
+                """
+            ])
+        let object = try JSONSerialization.jsonObject(with: Data(probe.lines[0].utf8)) as? [String: Any]
+        #expect(object?["path"] as? String == "l\"1\n\u{1}é")
+    }
+
+    @Test func `lines below the level are left out`() {
+        let probe = LogProbe()
+        let log = probe.log(level: .warning)
+        log.debug("a")
+        log.info("b")
+        log.warning("c")
+        log.error("d")
+        #expect(probe.lines.count == 2)
+        #expect(probe.lines[0].contains("\"c\"") && probe.lines[1].contains("\"d\""))
+    }
+
+    @Test func `I16 each message is rate-limited, and the next line counts the suppressed lines`() {
+        let probe = LogProbe()
+        let log = probe.log(linesPerSecond: 5)
+        for _ in 0..<50 { log.info("again and again") }
+        log.info("another")
+        #expect(probe.lines.count == 6)
+        probe.now.store(1_000, ordering: .relaxed)
+        for _ in 0..<3 { log.info("again and again") }
+        #expect(probe.lines.count == 9)
+        #expect(probe.lines.filter { $0.contains("\"log.suppressed\":45") }.count == 1)
+    }
+
+    @Test func `I16 a line is limited in length, and counts the fields that it leaves out`() throws {
+        let probe = LogProbe()
+        let long = String(repeating: "é\n", count: 100_000)
+        probe.log().info("long", [.detail: .string(long), .reason: .string(long), .path: .string(long), .count: 1])
+        let line = try #require(probe.lines.first)
+        #expect(line.utf8.count <= 4_096)
+        #expect(line.contains("\"log.truncated\":true") && line.contains("\"count\":1"))
+        #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+    }
+
+    @Test func `times of day agree with Foundation`() {
+        var random = SeededRandom(seed: 3)
+        let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        for _ in 0..<2_000 {
+            let time = Int64.random(in: -2_000_000_000_000...4_000_000_000_000, using: &random)
+            let date = Date(timeIntervalSince1970: (Double(time) + 0.1) / 1_000)
+            #expect(WallClock.text(milliseconds: time) == date.formatted(format))
+        }
+    }
+}

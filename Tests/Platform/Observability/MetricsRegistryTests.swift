@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import Foundation
+import Observability
+import TestSupport
+import Testing
+
+@Suite struct MetricsRegistryTests {
+    static let promtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    @Test func `the same name and labels give the same instrument`() {
+        let registry = MetricsRegistry()
+        let one = registry.counter("a_calls_total", help: "x", labels: ["method": "join", "app": "demo"])
+        let two = registry.counter("a_calls_total", help: "x", labels: ["app": "demo", "method": "join"])
+        #expect(one === two)
+        #expect(one !== registry.counter("a_calls_total", help: "x", labels: ["method": "leave", "app": "demo"]))
+    }
+
+    @Test func `I16 label values are bounded, and those beyond the limit share one series`() {
+        let registry = MetricsRegistry(seriesLimit: 3)
+        for index in 0..<100 { registry.counter("a_total", help: "x", labels: ["user": "u\(index)"]).add() }
+        let samples = registry.snapshot()[0].samples
+        #expect(samples.count == 4)
+        #expect(samples.first { $0.labels.pairs[0].value == "other" }?.value == .number(97))
+    }
+
+    @Test func `the exported text has the Prometheus format`() {
+        let registry = MetricsRegistry()
+        registry.counter("b_total", help: "Two\nlines \\ here.", labels: ["why": "a \"quoted\"\nword"]).add(3)
+        registry.gauge("a_depth", help: "Depth.").set(-2)
+        registry.observe("c_ratio", help: "Ratio.") { 0.5 }
+        #expect(
+            PrometheusText.render(registry) == """
+                # HELP a_depth Depth.
+                # TYPE a_depth gauge
+                a_depth -2
+                # HELP b_total Two\\nlines \\\\ here.
+                # TYPE b_total counter
+                b_total{why="a \\"quoted\\"\\nword"} 3
+                # HELP c_ratio Ratio.
+                # TYPE c_ratio gauge
+                c_ratio 0.5
+
+                """)
+    }
+
+    @Test func `a timing is exported as cumulative buckets with sum and count`() {
+        let registry = MetricsRegistry()
+        let timing = registry.timing("a_seconds", help: "x")
+        timing.record(microseconds: 150)
+        timing.record(milliseconds: 30)
+        timing.record(milliseconds: 600_000)
+        let text = PrometheusText.render(registry)
+        #expect(text.contains("a_seconds_bucket{le=\"0.0001\"} 0\n"))
+        #expect(text.contains("a_seconds_bucket{le=\"0.0002\"} 1\n"))
+        #expect(text.contains("a_seconds_bucket{le=\"0.05\"} 2\n"))
+        #expect(text.contains("a_seconds_bucket{le=\"50\"} 2\n"))
+        #expect(text.contains("a_seconds_bucket{le=\"+Inf\"} 3\n"))
+        #expect(text.contains("a_seconds_sum 600.03015\n"))
+        #expect(text.contains("a_seconds_count 3\n"))
+        #expect(abs(timing.histogram.percentile(50) - 30_000) <= 300)
+    }
+
+    @Test func `instruments count correctly from many threads`() {
+        let registry = MetricsRegistry()
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            let timing = registry.timing("a_seconds", help: "x")
+            let counter = registry.counter("a_total", help: "x")
+            for value in 0..<1_000 {
+                timing.record(microseconds: value)
+                counter.add()
+            }
+        }
+        #expect(registry.counter("a_total", help: "x").value == 8_000)
+        #expect(registry.timing("a_seconds", help: "x").histogram.count == 8_000)
+    }
+
+    @Test func `a malformed name, and a name used for two kinds, trap`() async {
+        await #expect(processExitsWith: .failure) { _ = MetricsRegistry().gauge("Bad-Name", help: "x") }
+        await #expect(processExitsWith: .failure) {
+            let registry = MetricsRegistry()
+            _ = registry.gauge("a", help: "x")
+            _ = registry.counter("a", help: "x")
+        }
+    }
+
+    @Test(.enabled(if: promtool != nil, "install Debian's prometheus"), .timeLimit(.minutes(1)))
+    func `promtool accepts the exported text`() throws {
+        let registry = MetricsRegistry()
+        registry.addProcessMetrics()
+        registry.counter(MetricNames.Gateway.calls, help: "Calls.", labels: ["method": "a\"b\\c\nd"]).add(5)
+        registry.timing(MetricNames.Shell.batch, help: "Time of a batch.").record(milliseconds: 12)
+        registry.gauge(MetricNames.Redis.connected, help: "Connections that stand.").set(9)
+        let text = PrometheusText.render(registry)
+        #expect(text.contains("\nprocess_cpu_seconds_total "))
+        let (end, output) = try Self.check(text)
+        #expect(end == .exited(0) && output.isEmpty, "\(output)\n\(text)")
+        #expect(try Self.check("# TYPE a counter\na 1\n").end != .exited(0), "promtool should be able to fail")
+    }
+
+    /// Runs `promtool check metrics` over a text.
+    static func check(_ text: String) throws -> (end: ProcessEnd, output: String) {
+        try TestProcess.run([Self.promtool ?? "", "check", "metrics"], input: text, errors: .output)
+    }
+}

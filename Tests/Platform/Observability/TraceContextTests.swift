@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Observability
+import Testing
+
+@Suite struct TraceContextTests {
+    static let example = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    @Test func `the example of the standard round-trips`() throws {
+        let context = try #require(TraceContext(Self.example))
+        #expect(context.description == Self.example)
+        #expect(context.traceID == "0af7651916cd43dd8448eb211c80319c")
+        #expect(context.isSampled)
+        #expect(TraceContext(parsing: context.bytes) == context)
+    }
+
+    @Test func `a child context keeps the trace and has its own span`() throws {
+        var random = SeededRandom(seed: 1)
+        let parent = try #require(TraceContext(Self.example))
+        let child = parent.child(using: &random)
+        #expect(child.traceID == parent.traceID && child.spanID != parent.spanID && child.isSampled)
+        let fresh = TraceContext(isSampled: false, using: &random)
+        #expect(TraceContext(fresh.description) == fresh)
+        #expect(fresh.description.hasSuffix("-00"))
+    }
+
+    @Test func `a later version is read up to its known fields`() {
+        #expect(TraceContext("cc" + Self.example.dropFirst(2) + "-what-comes")?.isSampled == true)
+        #expect(TraceContext("cc" + Self.example.dropFirst(2))?.isSampled == true)
+        #expect(TraceContext("cc" + Self.example.dropFirst(2) + "x") == nil)
+    }
+
+    @Test(arguments: [
+        "", "00", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+        "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+        "00-0af7651916cd43dd8448eb211c80319c_b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333-001",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
+    ])
+    func `text that the standard forbids is not a context`(text: String) {
+        #expect(TraceContext(text) == nil)
+    }
+
+    @Test func `truncated and random input never traps`() {
+        var random = SeededRandom(seed: 2)
+        for count in 0..<Self.example.utf8.count { #expect(TraceContext(String(Self.example.prefix(count))) == nil) }
+        for _ in 0..<10_000 {
+            var bytes = Array(Self.example.utf8)
+            bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            if let context = TraceContext(parsing: bytes) { #expect(TraceContext(context.description) == context) }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import Concurrency
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+    @Test func `a child has its arguments, variables, directory and streams, and its exit status is reported`() throws {
+        let (end, output) = try TestProcess.run(
+            ["sh", "-c", #"read line; echo "$1 $PWD $WORD $line"; echo told >&2; exit 7"#, "sh", "a b"],
+            environment: ["WORD": "w"], directory: "/usr", input: "read\n", errors: .output)
+        #expect(end == .exited(7))
+        #expect(output == "a b /usr w read\ntold\n")
+    }
+
+    @Test func `a child has no other open file, and blocks and ignores no signal`() async throws {
+        let ours = Pipe()
+        let (files, signals) = try await runOnDedicatedThread {
+            var all = sigset_t()
+            unsafe sigfillset(&all)
+            unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+            return (
+                try TestProcess.run(["sh", "-c", "ls /proc/$$/fd"]).output,
+                try TestProcess.run(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"]).output
+            )
+        }
+        withExtendedLifetime(ours) {}
+        #expect(files == "0\n1\n2\n")
+        // Signals 32 and 33 belong to the C library, which itself ignores them in a child.
+        let words = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }
+        #expect(words.map { $0 & 0x7fff_ffff } == [0, 0], "\(signals)")
+    }
+
+    @Test func `a child leads its own process group, and the signal that ends it is reported`() throws {
+        let process = try TestProcess(["cat"])
+        #expect(getpgid(process.pid) == process.pid)
+        ChildProcess.signal(process.pid, SIGKILL)
+        #expect(process.end() == .signalled(SIGKILL))
+    }
+
+    @Test func `the error names a program that does not exist`() {
+        let error = #expect(throws: ChildProcess.StartFailure.self) { try TestProcess(["no-such-program"]) }
+        #expect(error?.description == "no-such-program: No such file or directory")
+        let end = ChildProcess.run(["/"], environment: [:], output: .nothing)
+        // The started program is `setpriv`, which reports the failure by its status.
+        #expect(end == .exited(126) || end == .exited(127), "\(end)")
+    }
+
+    @Test func `each child appends to its log, which only the owner can read`() throws {
+        let log = NSTemporaryDirectory() + "liveplaza-child-\(UUID().uuidString).log"
+        defer { try? FileManager.default.removeItem(atPath: log) }
+        for word in ["one", "two"] {
+            let end = ChildProcess.run(
+                ["sh", "-c", "echo \(word)"], environment: ["PATH": "/usr/bin:/bin"], output: .log(log))
+            #expect(end == .exited(0))
+        }
+        #expect(try String(contentsOfFile: log, encoding: .utf8) == "one\ntwo\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: log)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func `a child started with endsWithThread ends with its thread`() async throws {
+        let pid = try await runOnDedicatedThread {
+            let output = Pipe()
+            let pid = try ChildProcess.start(
+                ["sh", "-c", "echo up; exec sleep 60"], environment: ["PATH": "/usr/bin:/bin"], endsWithThread: true,
+                output: .descriptor(output.fileHandleForWriting.fileDescriptor))
+            // If the thread ended before the child requested the signal, there would be no signal.
+            #expect(output.fileHandleForReading.availableData == Data("up\n".utf8))
+            return pid
+        }
+        #expect(await runOnDedicatedThread { ChildProcess.reap(pid) } == .signalled(SIGKILL))
+    }
+}

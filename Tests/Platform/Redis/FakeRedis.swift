@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import Glibc
+
+/// A server that answers the handshake like Redis and then sends the replies that the test specifies.
+final class FakeRedis: Sendable {
+    static let info = Array("$12\r\nrun_id:fake\n\r\n".utf8)
+
+    let port: Int
+    private let listener: Int32
+
+    /// Serves one connection.
+    ///
+    /// - Parameter answers: the reply to each received request; after the last one it stays silent.
+    init(answers: [[UInt8]]) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                _ = unsafe bind(listener, generic, length)
+                _ = unsafe getsockname(listener, generic, &length)
+            }
+        }
+        listen(listener, 4)
+        self.listener = listener
+        self.port = Int(UInt16(bigEndian: address.sin_port))
+        _ = DedicatedThread("test") {
+            let connection = accept(listener, nil, nil)
+            guard connection >= 0 else { return }
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            var rest = answers[...]
+            // This thread ends when the client disconnects.
+            while unsafe recv(connection, &chunk, chunk.count, 0) > 0 {
+                guard let answer = rest.popFirst() else { continue }
+                var sent = 0
+                while sent < answer.count {
+                    let count = unsafe answer.withUnsafeBytes {
+                        unsafe send(
+                            connection, $0.baseAddress?.advanced(by: sent), answer.count - sent, Int32(MSG_NOSIGNAL))
+                    }
+                    guard count > 0 else { break }
+                    sent += count
+                }
+            }
+            close(connection)
+        }
+    }
+
+    deinit {
+        shutdown(self.listener, Int32(SHUT_RDWR))
+        close(self.listener)
+    }
+}

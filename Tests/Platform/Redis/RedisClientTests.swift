@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import MachineKit
+import RedisClient
+import TestSupport
+import Testing
+
+extension RedisCommand {
+    /// A command from bytes.
+    init(bytes arguments: [[UInt8]]) {
+        self.init([])
+        self.arguments = arguments
+    }
+}
+
+/// A clock that a test sets.
+final class TestClock {
+    var now: Int64 = 0
+}
+
+@Suite(.enabled(if: LiveRedis.isAvailable, "install redis-server"), .timeLimit(.minutes(1)))
+struct RedisClientTests {
+    static let add = RedisScript(
+        name: "add", source: "return redis.call('INCRBY', KEYS[1], ARGV[1])")
+    static let fail = RedisScript(name: "fail", source: "return redis.error_reply('STALE a later owner')")
+
+    static func client(
+        _ port: Int, clock: TestClock = TestClock(), change: (inout RedisClient.Settings) -> Void = { _ in }
+    ) -> RedisClient {
+        var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
+        settings.timeout = .seconds(5)
+        change(&settings)
+        return RedisClient(
+            settings, scripts: [Self.add, Self.fail], random: SeededRandom(seed: 1), now: { clock.now })
+    }
+
+    @Test func `a pipeline returns each command's reply in order and continues after a failed one`() async throws {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis()
+            let client = Self.client(redis.port)
+            let binary: [UInt8] = [0, 13, 10, 255, 36]
+            let replies = try client.pipeline([
+                RedisCommand(bytes: [Array("SET".utf8), Array("k".utf8), binary]), RedisCommand(["GET", "k"]),
+                RedisCommand(["GET", "none"]), RedisCommand(["INCR", "k"]), RedisCommand(["INCR", "n"]),
+                RedisCommand(["RPUSH", "l", "a", ""]), RedisCommand(["LRANGE", "l", "0", "-1"]),
+                RedisCommand(["EVAL", "return {1,{'x',{}},false}", "0"]), RedisCommand(["NOSUCH"]),
+            ])
+            #expect(replies.count == 9)
+            #expect(replies[0] == .status("OK") && replies[1] == .bytes(binary) && replies[2] == .null)
+            #expect(replies[4] == .integer(1) && replies[5] == .integer(2))
+            #expect(replies[6] == .array([.bytes([97]), .bytes([])]))
+            #expect(replies[7] == .array([.integer(1), .array([.bytes([120]), .array([])]), .null]))
+            for index in [3, 8] {
+                guard case .error(let text) = replies[index] else {
+                    Issue.record("\(replies[index]) is no error")
+                    continue
+                }
+                #expect(text.hasPrefix("ERR"))
+            }
+            let many = try client.pipeline((0..<20_000).map { RedisCommand(["ECHO", "\($0)"]) })
+            #expect(many.enumerated().allSatisfy { $0.element.text == "\($0.offset)" })
+        }
+    }
+
+    @Test func `scripts run by their hash, also after a flush and on a restarted server`() async throws {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis()
+            let client = Self.client(redis.port)
+            let calls = [
+                RedisScriptCall(Self.add, keys: ["a"], arguments: ["5"]),
+                RedisScriptCall(Self.fail, keys: [], arguments: []),
+                RedisScriptCall(Self.add, keys: ["a"], arguments: ["2"]),
+            ]
+            #expect(try client.run(calls) == [.integer(5), .error("STALE a later owner"), .integer(7)])
+            _ = try client.pipeline([RedisCommand(["SCRIPT", "FLUSH"])])
+            #expect(runError(client, calls) == .scriptsMissing)
+            #expect(try client.run(calls).last == .integer(14), "they are loaded again")
+            try redis.restart()
+            let first = try client.connect()
+            #expect(try client.run(calls).first == .integer(5), "its data are gone, its scripts are not")
+            #expect(first.serial == 2)
+        }
+    }
+
+    @Test
+    func
+        `I5 a restarted server has a new identity, and calls without a server fail at once`()
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis()
+            let clock = TestClock()
+            let client = Self.client(redis.port, clock: clock)
+            let first = try client.connect()
+            #expect(try client.connect() == first)
+            redis.kill()
+            guard case .unreachable = connectError(client) else {
+                Issue.record("a closed connection was not found out")
+                return
+            }
+            let refusal = pipelineError(client, [RedisCommand(["PING"])])
+            #expect(refusal?.mayHaveRun == false)
+            guard case .unreachable(let text) = refusal else { return }
+            #expect(text.contains("due"), "it must not try again at the same moment")
+            try redis.restart()
+            clock.now += 1_000
+            let second = try client.connect()
+            #expect(second.serial == 2 && second.runID != first.runID)
+            #expect(first.runID.count == 40)
+        }
+    }
+
+    @Test func `a pipeline whose connection is lost throws a typed error, and the next one works`()
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis()
+            let client = Self.client(redis.port)
+            try client.connect()
+            try redis.restart()
+            let error = pipelineError(client, [RedisCommand(["PING"])])
+            guard case .disconnected = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(error?.mayHaveRun == true)
+            #expect(try client.pipeline([RedisCommand(["PING"])]) == [.status("PONG")])
+        }
+    }
+
+    @Test func `I16 a pipeline to a stopped server fails after one timeout`() async throws {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis()
+            let client = Self.client(redis.port) { $0.timeout = .milliseconds(300) }
+            try client.connect()
+            redis.pause()
+            let start = DispatchTime.now().uptimeNanoseconds
+            // The stop takes effect after a moment, so the first pipelines may still be answered.
+            var error: RedisError?
+            while error == nil { error = pipelineError(client, [Self.ping]) }
+            let milliseconds = (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000
+            #expect(error == .timedOut && error?.mayHaveRun == true)
+            #expect(milliseconds >= 300)
+            redis.resume()
+            #expect(try client.pipeline([Self.ping]) == [.status("PONG")], "late answers are not taken for these")
+        }
+    }
+
+    @Test func `I16 a pipeline or a reply over its size limit is a typed error`() async throws {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis()
+            let client = Self.client(redis.port) { settings in
+                settings.maxPipelineCommands = 10
+                settings.maxPipelineBytes = 2_000
+                settings.maxReplyBytes = 100_000
+            }
+            let many = pipelineError(client, [RedisCommand](repeating: Self.ping, count: 11))
+            let long = pipelineError(client, [RedisCommand(["ECHO", String(repeating: "x", count: 2_000)])])
+            for error in [many, long] {
+                guard case .tooLarge = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+            let endless = RedisCommand(["EVAL", "return string.rep('x', 10000000)", "0"])
+            let error = pipelineError(client, [endless])
+            guard case .replyTooLarge(let bytes) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(bytes > 100_000 && bytes < 300_000)
+            #expect(try client.pipeline([Self.ping]) == [.status("PONG")])
+        }
+    }
+
+    @Test func `the right password is accepted, and a wrong one is reported`() async throws {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis(arguments: ["--requirepass", "open sesame"])
+            #expect(refusal(redis.port, password: "open sesame") == nil)
+            #expect(refusal(redis.port, password: nil)?.hasPrefix("NOAUTH") == true)
+            #expect(refusal(redis.port, password: "wrong")?.hasPrefix("WRONGPASS") == true)
+        }
+    }
+
+    @Test func `a killed server loses its data, and a restarted one has the same port`() async throws {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis()
+            #expect(try Self.client(redis.port).pipeline([Self.ping]) == [.status("PONG")])
+            redis.kill()
+            #expect(connectError(Self.client(redis.port)) != nil)
+            try redis.restart()
+            #expect(try Self.client(redis.port).pipeline([RedisCommand(["DBSIZE"])]) == [.integer(0)])
+        }
+    }
+
+    static let ping = RedisCommand(["PING"])
+}
+
+/// The error with which a client fails to connect; nil if it connects.
+private func connectError(_ client: RedisClient) -> RedisError? {
+    do throws(RedisError) {
+        try client.connect()
+        return nil
+    } catch { return error }
+}
+
+/// The error with which a server rejects a client; nil if it accepts it.
+private func refusal(_ port: Int, password: String?) -> String? {
+    var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
+    settings.password = password
+    let error = connectError(RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 }))
+    guard case .unreachable(let text) = error else { return error.map { "\($0)" } }
+    return text
+}
+
+/// The error with which a pipeline fails; nil if it succeeds.
+private func pipelineError(_ client: RedisClient, _ commands: [RedisCommand]) -> RedisError? {
+    do throws(RedisError) {
+        _ = try client.pipeline(commands)
+        return nil
+    } catch { return error }
+}
+
+/// The error with which scripts fail; nil if they succeed.
+private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> RedisError? {
+    do throws(RedisError) {
+        _ = try client.run(calls)
+        return nil
+    } catch { return error }
+}
+
+/// Replies that break the protocol of Redis.
+@Suite(.timeLimit(.minutes(1))) struct OddServerTests {
+    static func client(_ port: Int, milliseconds: Int = 5_000) -> RedisClient {
+        var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
+        settings.timeout = .milliseconds(milliseconds)
+        settings.maxReplyBytes = 200_000
+        return RedisClient(settings, random: SeededRandom(seed: 2), now: { 0 })
+    }
+
+    @Test func `a closed port is unreachable, and the next attempt waits for its pause`() async throws {
+        try await runOnDedicatedThread {
+            let port = try FreePort.find()
+            var now: Int64 = 0
+            let settings = RedisClient.Settings(host: "127.0.0.1", port: port)
+            let client = RedisClient(settings, random: SeededRandom(seed: 3), now: { now })
+            func text() -> String {
+                let error = connectError(client)
+                guard case .unreachable(let text) = error else { return "" }
+                return text
+            }
+            #expect(text().contains("refused"))
+            #expect(text().contains("due"))
+            now = 49
+            #expect(!text().isEmpty)
+            now = 1_000
+            #expect(text().contains("refused"))
+        }
+    }
+
+    @Test func `an unknown host is unreachable`() async throws {
+        await runOnDedicatedThread {
+            let settings = RedisClient.Settings(host: "no-such-host.invalid", port: 1)
+            let client = RedisClient(settings, random: SeededRandom(seed: 4), now: { 0 })
+            let error = connectError(client)
+            #expect(error?.mayHaveRun == false)
+        }
+    }
+
+    @Test func `a server that is still loading is not used`() async throws {
+        await runOnDedicatedThread {
+            let server = FakeRedis(answers: [Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)])
+            let client = Self.client(server.port)
+            #expect(connectError(client) == .loading)
+        }
+    }
+
+    @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n", "$-7x\r\n", "*3\r\n!", "*-5\r\n", "$99999999999999999999\r\n"])
+    func `a reply that breaks the protocol is a typed error`(text: String) async throws {
+        await runOnDedicatedThread {
+            let server = FakeRedis(answers: [FakeRedis.info, Array(text.utf8)])
+            let client = Self.client(server.port, milliseconds: 1_000)
+            let error = pipelineError(client, [RedisClientTests.ping])
+            switch error {
+            case .protocolViolation, .timedOut: break
+            default: Issue.record("\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test func `I16 an endless reply is cut off by the timeout of the pipeline`() async throws {
+        await runOnDedicatedThread {
+            let server = FakeRedis(answers: [FakeRedis.info, Array("*2\r\n$4\r\nslow\r\n".utf8)])
+            let client = Self.client(server.port, milliseconds: 200)
+            let error = pipelineError(client, [RedisClientTests.ping])
+            #expect(error == .timedOut)
+        }
+    }
+
+    @Test func `I16 the size limit of a reply covers all its elements together`() async throws {
+        await runOnDedicatedThread {
+            let list = "*100000\r\n" + String(repeating: "$1\r\nx\r\n", count: 100_000)
+            let server = FakeRedis(answers: [FakeRedis.info, Array(list.utf8)])
+            let client = Self.client(server.port)
+            let error = pipelineError(client, [RedisClientTests.ping])
+            guard case .replyTooLarge = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+}

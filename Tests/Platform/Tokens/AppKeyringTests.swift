@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import Tokens
+
+@Suite struct AppKeyringTests {
+    static func error(_ json: String) -> KeyringError? {
+        do throws(KeyringError) {
+            _ = try AppKeyring(json: Array(json.utf8))
+            return nil
+        } catch { return error }
+    }
+
+    @Test func `the first key signs and all keys verify, so keys can be rotated`() throws {
+        let old = try AppKey(kid: "old", secret: [UInt8](repeating: 1, count: 32))
+        let new = try AppKey(kid: "new", secret: [UInt8](repeating: 2, count: 32))
+        let before = try TokenSigner.sign(Sample.claims, with: old)
+        let both = try AppKeyring(["demo": [new, old]])
+        #expect(both.signingKey(for: "demo")?.kid == "new")
+        #expect(both.apps == ["demo"])
+        #expect(try TokenVerifier(keyring: both).verify(before, now: Sample.now) == Sample.claims)
+        let after = TokenVerifier(keyring: try AppKeyring(["demo": [new]]))
+        #expect(throws: TokenError.unknownKey) { try after.verify(before, now: Sample.now) }
+    }
+
+    @Test func `the error describes what is wrong with a keys file`() {
+        let long = Base64URL.encode([UInt8](repeating: 7, count: 32))
+        #expect(Self.error("{") == .malformed("it is not JSON"))
+        #expect(Self.error("{}") == .malformed(" has no \"apps\""))
+        #expect(
+            Self.error("{\"apps\":{\"a\":{\"keys\":[{\"alg\":\"HS256\"}]}}}")
+                == .malformed(".apps.a.keys[0] has no \"kid\""))
+        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":7}}}") == .malformed(".apps.a.keys is of another type"))
+        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":[]}}}") == .noKeys(app: "a"))
+        func key(_ fields: String, app: String = "a") -> KeyringError? {
+            Self.error("{\"apps\":{\"\(app)\":{\"keys\":[{\"kid\":\"k\",\(fields)}]}}}")
+        }
+        #expect(key("\"alg\":\"HS256\",\"k\":\"\(long)\"") == nil)
+        #expect(key("\"alg\":\"HS256\",\"k\":\"\(long)\"", app: "a b") == .badApp("a b"))
+        for fields in [
+            "\"alg\":\"none\"", "\"alg\":\"HS256\"", "\"alg\":\"HS256\",\"k\":\"AAAA\"",
+            "\"alg\":\"HS256\",\"k\":\"\(long)=\"",
+            "\"alg\":\"ES256\",\"x\":\"\(long)\",\"y\":\"\(long)\"",
+            "\"alg\":\"ES256\",\"x\":\"\(Sample.x)\",\"y\":\"AAAA\"",
+        ] {
+            guard case .badKey(kid: "k", reason: _) = key(fields) else {
+                Issue.record("accepted \(fields)")
+                continue
+            }
+        }
+        let twice = "{\"kid\":\"k\",\"alg\":\"HS256\",\"k\":\"\(long)\"}"
+        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":[\(twice),\(twice)]}}}") != nil)
+    }
+
+    @Test func `each byte sequence has exactly one base64url text`() {
+        #expect(Base64URL.encode(Array("any carnal pleas".utf8)) == "YW55IGNhcm5hbCBwbGVhcw")
+        #expect(Base64URL.encode([0xfb, 0xff]) == "-_8")
+        for count in 0..<70 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+            #expect(Base64URL.decode(Base64URL.encode(bytes).utf8) == bytes)
+        }
+        for text in ["A", "AB", "-_9", "AA=", "A A", "AAAAA", "+/AA", "é"] {
+            #expect(Base64URL.decode(text.utf8) == nil, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import Tokens
+
+/// Keys and tokens that the tests share.
+enum Sample {
+    static let secret = [UInt8](0..<32)
+    /// The key of RFC 7515, appendix A.3.
+    static let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
+    static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
+    static let d = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"
+    static let now: Int64 = 1_800_000_000
+
+    static var file: String {
+        """
+        {"apps": {
+          "demo": {"keys": [
+            {"kid": "k2", "alg": "ES256", "x": "\(x)", "y": "\(y)", "d": "\(d)"},
+            {"kid": "k1", "alg": "HS256", "k": "\(Base64URL.encode(secret))"}], "policy": {"feedBudget": 40}},
+          "other": {"keys": [
+            {"kid": "k1", "alg": "HS256", "k": "\(Base64URL.encode(secret.reversed()))"},
+            {"kid": "o1", "alg": "HS256", "k": "\(Base64URL.encode(secret.reversed()))"}]}}}
+        """
+    }
+
+    static func keyring() throws -> AppKeyring { try AppKeyring(json: Array(self.file.utf8)) }
+    static func verifier() throws -> TokenVerifier { TokenVerifier(keyring: try self.keyring()) }
+    static let claims = TokenClaims(app: "demo", user: "alice", expires: now + 60)
+
+    /// Signs any header and payload with HMAC-SHA-256, with code independent of ours.
+    static func token(_ header: String, _ payload: String, secret: [UInt8] = secret) throws -> String {
+        let signed = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(payload.utf8)))"
+        return "\(signed).\(Base64URL.encode(PlainHMAC.code(Array(signed.utf8), key: secret)))"
+    }
+}
+
+@Suite struct TokenVerifierTests {
+    static let header = "{\"alg\":\"HS256\",\"kid\":\"k1\"}"
+    static let payload = "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060}"
+
+    static func error(_ token: String, now: Int64 = Sample.now, app: String? = nil) throws -> TokenError? {
+        let verifier = try Sample.verifier()
+        do throws(TokenError) {
+            _ = try verifier.verify(token, now: now, app: app)
+            return nil
+        } catch { return error }
+    }
+
+    @Test func `the HMAC of the tests matches the examples of FIPS 180 and RFC 4231`() {
+        let digest = PlainHMAC.sha256(Array("abc".utf8)).map { String(format: "%02x", Int($0)) }.joined()
+        #expect(digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        let code = PlainHMAC.code(Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
+        #expect(code.prefix(4) == [0x5b, 0xdc, 0xc1, 0x46])
+    }
+
+    @Test(arguments: ["k1", "k2"]) func `a token signed with either algorithm is accepted`(kid: String) throws {
+        let keyring = try Sample.keyring()
+        let key = try #require(
+            kid == "k2" ? keyring.signingKey(for: "demo") : AppKey(kid: "k1", secret: Sample.secret))
+        #expect(key.kid == kid)
+        var claims = Sample.claims
+        claims.role = .server
+        claims.name = "Älice \u{1F600}\""
+        claims.avatar = "https://example.org/a.png"
+        let token = try TokenSigner.sign(claims, with: key, issued: Sample.now)
+        #expect(try Sample.verifier().verify(token, now: Sample.now) == claims)
+        #expect(try Sample.verifier().verify(token, now: Sample.now, app: "demo") == claims)
+    }
+
+    @Test func `a token signed by other code is accepted, and its times may have fractions`() throws {
+        let payload = """
+            {"app":"demo","sub":"alice","exp":1800000060.9,"nbf":1800000029.5,"iat":1800000000,"more":{"a":[1]}}
+            """
+        let token = try Sample.token("{\"typ\":\"JWT\",\"kid\":\"k1\",\"alg\":\"HS256\"}", payload)
+        #expect(try Sample.verifier().verify(token, now: Sample.now) == Sample.claims)
+    }
+
+    @Test func `a public key verifies and does not sign`() throws {
+        let key = try AppKey(
+            kid: "k2", x: try #require(Base64URL.decode(Sample.x.utf8)),
+            y: try #require(Base64URL.decode(Sample.y.utf8)),
+            secret: nil)
+        #expect(!key.canSign)
+        #expect(throws: TokenError.cannotSign) { try TokenSigner.sign(Sample.claims, with: key) }
+        let full = try #require(try Sample.keyring().signingKey(for: "demo"))
+        let token = try TokenSigner.sign(Sample.claims, with: full)
+        #expect(try TokenVerifier(keyring: AppKeyring(["demo": [key]])).verify(token, now: Sample.now) == Sample.claims)
+        // The signature format of the standard: r and s, 32 bytes each.
+        #expect(Base64URL.decode(token.utf8.split(separator: UInt8(ascii: "."))[2])?.count == 64)
+    }
+
+    @Test(arguments: ["none", "None", "HS512", "HS384", "RS256", "PS256", "ES512", "", "hs256"])
+    func `I17 an algorithm outside the list is refused`(algorithm: String) throws {
+        let header = "{\"alg\":\"\(algorithm)\",\"kid\":\"k1\"}"
+        #expect(try Self.error(try Sample.token(header, Self.payload)) == .badAlgorithm)
+        let unsigned = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(Self.payload.utf8)))."
+        #expect(try Self.error(unsigned) == .badAlgorithm)
+    }
+
+    @Test func `I17 a key is used with its own algorithm only`() throws {
+        let token = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k2\"}", Self.payload)
+        #expect(try Self.error(token) == .badAlgorithm)
+        let other = try Sample.token("{\"alg\":\"ES256\",\"kid\":\"k1\"}", Self.payload)
+        #expect(try Self.error(other) == .badAlgorithm)
+        let point = try #require(Base64URL.decode((Sample.x + Sample.y).utf8.prefix(43)))
+        let confused = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k2\"}", Self.payload, secret: point)
+        #expect(try Self.error(confused) == .badAlgorithm)
+    }
+
+    /// Rules: R2.5.
+    @Test func `I17 only keys of the token's app are used`() throws {
+        let unknown = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k9\"}", Self.payload)
+        #expect(try Self.error(unknown) == .unknownKey)
+        #expect(try Self.error(try Sample.token("{\"alg\":\"HS256\"}", Self.payload)) == .unknownKey)
+        let reversed = Array(Sample.secret.reversed())
+        let foreign = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"o1\"}", Self.payload, secret: reversed)
+        #expect(try Self.error(foreign) == .foreignApp)
+        let sameName = try Sample.token(Self.header, Self.payload, secret: reversed)
+        #expect(try Self.error(sameName) == .badSignature)
+        #expect(try Self.error(try Sample.token(Self.header, Self.payload), app: "other") == .foreignApp)
+    }
+
+    @Test func `I17 a token is valid before its expiry and not afterwards`() throws {
+        let token = try Sample.token(Self.header, Self.payload)
+        #expect(try Self.error(token, now: 1_800_000_059) == nil)
+        #expect(try Self.error(token, now: 1_800_000_060) == .expired)
+        #expect(try Self.error(token, now: .max - 100) == .expired)
+        for claim in ["nbf", "iat"] {
+            let early = "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"\(claim)\":1800000031}"
+            #expect(try Self.error(try Sample.token(Self.header, early)) == .notYetValid)
+            #expect(try Self.error(try Sample.token(Self.header, early), now: Sample.now + 1) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        "{\"sub\":\"alice\",\"exp\":1800000060}", "{\"app\":\"demo\",\"exp\":1800000060}",
+        "{\"app\":\"demo\",\"sub\":\"alice\"}", "{\"app\":\"demo\",\"sub\":7,\"exp\":1800000060}",
+        "{\"app\":\"demo\",\"sub\":\"\",\"exp\":1800000060}", "{\"app\":\"demo\",\"sub\":\"a b\",\"exp\":1800000060}",
+        "{\"app\":\"demo\",\"sub\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\"exp\":1800000060}",
+        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":\"1800000060\"}",
+        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1e300}",
+        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":null}", "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":-5}",
+        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"role\":\"admin\"}",
+        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"nbf\":1e300}", "[]", "7", "", "not json",
+    ])
+    func `claims that are missing or of another type are refused`(payload: String) throws {
+        guard case .badClaims(let validationError)? = try Self.error(try Sample.token(Self.header, payload)) else {
+            Issue.record("it is taken, or refused for something else")
+            return
+        }
+        #expect(!validationError.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("sub", 32, "sub has 33 bytes; it is 1 to 32 letters, digits, hyphens or underscores"),
+            ("name", 100, "name has 101 bytes; at most 100 are possible"),
+            ("avatar", 200, "avatar has 201 bytes; at most 200 are possible"),
+        ])
+    func `a claim at its limit is accepted, and a longer one is refused with its name`(
+        claim: String, limit: Int, validationError: String
+    ) throws {
+        func error(_ count: Int) throws -> TokenError? {
+            let members = ["sub": "alice"].merging([claim: String(repeating: "x", count: count)]) { $1 }
+                .map { "\"\($0.key)\":\"\($0.value)\"" }
+            let payload = "{\"app\":\"demo\",\"exp\":1800000060,\(members.joined(separator: ","))}"
+            return try Self.error(try Sample.token(Self.header, payload))
+        }
+        #expect(try error(limit) == nil)
+        #expect(try error(limit + 1) == .badClaims(validationError: validationError))
+    }
+
+    @Test func `the error names the claim that is missing or of another type`() throws {
+        let payloads = [
+            "{\"sub\":\"alice\",\"exp\":1800000060}": "app is missing",
+            "{\"app\":\"demo\",\"sub\":7,\"exp\":1800000060}": "sub is of another type",
+            "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"role\":\"admin\"}": "role is user or server",
+        ]
+        for (payload, validationError) in payloads {
+            #expect(
+                try Self.error(try Sample.token(Self.header, payload)) == .badClaims(validationError: validationError))
+        }
+    }
+
+    @Test func `text that is not a token is malformed`() throws {
+        let token = try Sample.token(Self.header, Self.payload)
+        let parts = token.split(separator: ".").map(String.init)
+        let cases = [
+            "", ".", "..", "...", "a.b.c", parts[0], "\(parts[0]).\(parts[1])", token + ".", token + "=", " " + token,
+            token + "\n", "\(parts[0])=.\(parts[1]).\(parts[2])", String(repeating: "a", count: 10_000),
+            "\(parts[0]).\(Base64URL.encode([UInt8](repeating: 65, count: 8_192))).\(parts[2])",
+        ]
+        for text in cases { #expect(try Self.error(text) == .malformed, "\(text.prefix(80))") }
+        let critical = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k1\",\"crit\":[\"x\"]}", Self.payload)
+        #expect(try Self.error(critical) == .malformed)
+    }
+
+    @Test(arguments: ["k1", "k2"]) func `I17 every flipped bit and every truncation is refused`(kid: String) throws {
+        let key = try #require(
+            kid == "k2" ? Sample.keyring().signingKey(for: "demo") : AppKey(kid: "k1", secret: Sample.secret))
+        let token = Array(try TokenSigner.sign(Sample.claims, with: key).utf8)
+        let verifier = try Sample.verifier()
+        for index in token.indices {
+            for bit in 0..<7 {
+                var bytes = token
+                bytes[index] ^= 1 << bit
+                let text = String(decoding: bytes, as: UTF8.self)
+                #expect(throws: TokenError.self) { try verifier.verify(text, now: Sample.now) }
+            }
+            let text = String(decoding: token[..<index], as: UTF8.self)
+            #expect(throws: TokenError.self) { try verifier.verify(text, now: Sample.now) }
+        }
+    }
+
+    @Test func `many threads may verify with the same keys`() throws {
+        let key = try #require(try Sample.keyring().signingKey(for: "demo"))
+        let (token, verifier) = (try TokenSigner.sign(Sample.claims, with: key), try Sample.verifier())
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<50 { #expect((try? verifier.verify(token, now: Sample.now)) == Sample.claims) }
+        }
+    }
+}

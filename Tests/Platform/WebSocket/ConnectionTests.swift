@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import TestSupport
+import Testing
+import WebSocket
+
+@Suite struct ConnectionTests {
+    @Test func `client and server open, exchange messages and close, and release everything`() throws {
+        let serving = Recorder()
+        let asking = Recorder()
+        try runLoop { loop in
+            let server = try makeServer(loop, serving) { $0.policy.subprotocols = ["liveplaza.v1"] }
+            let group = WebSocketGroup(loop: loop)
+            serving.onOpened = { connection in
+                #expect(connection.subprotocol == "liveplaza.v1")
+                connection.sendText("welcome")
+            }
+            serving.onText = { connection, text in connection.sendText("\(text) to you") }
+            asking.onText = { connection, text in
+                if text == "welcome" { #expect(connection.sendText("héllo") == .sent) }
+                if text == "héllo to you" { connection.close(.normal, reason: "done") }
+            }
+            _ = try WebSocketConnection.connect(
+                group: group,
+                to: WebSocketTarget(
+                    host: "127.0.0.1", port: server.port, path: "/?a=1", subprotocols: ["liveplaza.v1"]),
+                delegate: asking)
+            let timer = try LoopTimer(loop: loop) { _ in if server.group.count + group.count == 0 { loop.stop() } }
+            asking.onClosed = { connection, _ in
+                #expect(connection.sendText("late") == .notOpen)
+                timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
+            }
+        }
+        #expect(serving.requests.first??.query == "a=1")
+        #expect(asking.requests == [nil])
+        #expect(serving.texts == ["héllo"])
+        #expect(asking.texts == ["welcome", "héllo to you"])
+        #expect(serving.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .peer)])
+        #expect(asking.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .own)])
+    }
+
+    @Test func `the server may close with its own code`() throws {
+        let serving = Recorder()
+        let asking = Recorder()
+        try runLoop { loop in
+            let server = try makeServer(loop, serving)
+            serving.onOpened = { $0.close(CloseCode(rawValue: 4_001), reason: "no") }
+            asking.onClosed = { _, _ in if serving.closures.count == 1 { loop.stop() } }
+            serving.onClosed = { _, _ in if asking.closures.count == 1 { loop.stop() } }
+            _ = try WebSocketConnection.connect(
+                group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
+                delegate: asking)
+        }
+        let code = CloseCode(rawValue: 4_001)
+        #expect(asking.closures == [WebSocketClosure(code: code, reason: "no", cause: .peer)])
+        #expect(serving.closures == [WebSocketClosure(code: code, reason: "no", cause: .own)])
+    }
+
+    @Test func `a close is answered with its code, and the server ends the TCP connection`() throws {
+        let serving = Recorder()
+        var client: RawClient?
+        try runLoop { loop in
+            let server = try makeServer(loop, serving)
+            client = try RawClient(loop, port: server.port)
+            client?.onUpgraded = { $0.send(masked(.close, FrameEncoder.closePayload(.goingAway, reason: "bye"))) }
+            client?.onEnded = { _ in loop.stop() }
+        }
+        #expect(client?.found == [.close(.goingAway, "")])
+        #expect(client?.ended == .endOfStream)
+        #expect(serving.closures == [WebSocketClosure(code: .goingAway, reason: "bye", cause: .peer)])
+    }
+
+    @Test func `a client that sends single bytes is served`() throws {
+        let serving = Recorder()
+        var client: RawClient?
+        let bytes =
+            Array(RawClient.request.utf8) + masked(.text, Array("héllo".utf8), isFinal: false)
+            + masked(.ping, [1, 2, 3]) + masked(.continuation, Array(" wörld".utf8))
+            + masked(.text, [UInt8](repeating: 97, count: 300)) + masked(.close, [])
+        try runLoop { loop in
+            let server = try makeServer(loop, serving)
+            let raw = try RawClient(loop, port: server.port, opening: "")
+            client = raw
+            var at = 0
+            // One byte per turn of the loop; without Nagle's algorithm each byte is sent in its own segment.
+            let timer = try LoopTimer(loop: loop) { timer in
+                if at == bytes.count { return timer.close() }
+                raw.send([bytes[at]])
+                at += 1
+            }
+            raw.onConnected = { _ in timer.start(after: .milliseconds(1), repeating: .milliseconds(1)) }
+            raw.onEnded = { _ in loop.stop() }
+        }
+        #expect(serving.texts == ["héllo wörld", String(repeating: "a", count: 300)])
+        #expect(client?.found == [.pong([1, 2, 3]), .close(nil, "")])
+        #expect(serving.closures == [WebSocketClosure(code: .noCode, reason: "", cause: .peer)])
+    }
+
+    @Test func `frames sent together with the handshake are not lost`() throws {
+        let serving = Recorder()
+        try runLoop { loop in
+            let server = try makeServer(loop, serving)
+            let client = try RawClient(loop, port: server.port, opening: "")
+            client.onConnected = { client in
+                client.send(Array(RawClient.request.utf8) + masked(.text, Array("early".utf8)))
+            }
+            serving.onText = { _, _ in loop.stop() }
+        }
+        #expect(serving.texts == ["early"])
+    }
+
+    @Test func `all receivers share the bytes of one frame`() throws {
+        let serving = Recorder()
+        let asking = Recorder()
+        let frame = FrameEncoder.text(String(repeating: "shared ", count: 50))
+        try runLoop { loop in
+            let server = try makeServer(loop, serving)
+            let group = WebSocketGroup(loop: loop)
+            serving.onOpened = { _ in
+                if serving.connections.count < 30 { return }
+                for connection in serving.connections {
+                    #expect(connection.send(frame) == .sent)
+                    #expect(connection.send([frame, frame]) == .sent)
+                }
+            }
+            asking.onText = { _, _ in if asking.texts.count == 90 { loop.stop() } }
+            for _ in 0..<30 {
+                _ = try WebSocketConnection.connect(
+                    group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port), delegate: asking)
+            }
+        }
+        #expect(asking.texts == [String](repeating: String(repeating: "shared ", count: 50), count: 90))
+    }
+
+    @Test func `a protocol violation closes the connection with its code`() throws {
+        let cases: [([UInt8], CloseCode, ProtocolViolation)] = [
+            (unmasked(.text, [97]), .protocolError, .maskMissing),
+            (masked(.text, [0xFF]), .invalidData, .invalidUTF8),
+            ([0x82, 0xFE, 0xFF, 0xFF, 1, 2, 3, 4], .messageTooBig, .messageTooBig),
+        ]
+        for (bytes, code, violation) in cases {
+            let serving = Recorder()
+            var client: RawClient?
+            try runLoop { loop in
+                let server = try makeServer(loop, serving) { $0.maxMessageBytes = 1_000 }
+                client = try RawClient(loop, port: server.port)
+                client?.onUpgraded = { $0.send(bytes) }
+                client?.onEnded = { _ in loop.stop() }
+            }
+            #expect(client?.found == [.close(code, "")])
+            #expect(client?.ended == .endOfStream)
+            #expect(serving.closures == [WebSocketClosure(code: code, reason: "", cause: .violation(violation))])
+        }
+    }
+
+    @Test func `binary messages are refused unless they are enabled`() throws {
+        let serving = Recorder()
+        var client: RawClient?
+        try runLoop { loop in
+            let server = try makeServer(loop, serving) { $0.closeTimeout = .milliseconds(50) }
+            client = try RawClient(loop, port: server.port)
+            client?.onUpgraded = { $0.send(masked(.binary, [1])) }
+            client?.onEnded = { _ in loop.stop() }
+        }
+        #expect(client?.found == [.close(.unsupportedData, "text only")])
+        // The client never answered, so its timeout expired.
+        #expect(serving.closures.map(\.cause) == [.closeTimeout])
+    }
+
+    @Test func `an owner that ends a connection is notified once, and not during its own call`() throws {
+        let serving = Recorder()
+        try runLoop { loop in
+            let server = try makeServer(loop, serving)
+            serving.onOpened = { connection in
+                connection.terminate()
+                connection.terminate()
+                #expect(serving.closures.isEmpty)
+            }
+            serving.onClosed = { _, _ in loop.stop() }
+            _ = try RawClient(loop, port: server.port)
+        }
+        #expect(serving.closures.map(\.cause) == [.connection(.closed)])
+    }
+
+    @Test func `an ended connection is freed, however it ended`() throws {
+        let endings: [(RawClient) -> Void] = [
+            { $0.send(masked(.close, [])) }, { $0.stream?.close() }, { $0.send([UInt8](repeating: 0xFF, count: 14)) },
+            { $0.stream?.finish() },
+        ]
+        for ending in endings {
+            let serving = Forgetful()
+            try runLoop { loop in
+                let group = WebSocketGroup(loop: loop)
+                let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serving)
+                let client = try RawClient(loop, port: server.port)
+                client.onUpgraded = { client in ending(client) }
+                let timer = try LoopTimer(loop: loop) { _ in
+                    if serving.closures == 1, serving.last == nil, group.count == 0 { loop.stop() }
+                }
+                timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
+            }
+            #expect(serving.closures == 1)
+            #expect(serving.last == nil)
+        }
+    }
+
+    @Test func `a client learns why it could not connect`() throws {
+        let refused = Recorder()
+        let rejected = Recorder()
+        try runLoop { loop in
+            let server = try makeServer(loop, Recorder()) { $0.policy.paths = ["/here"] }
+            let closed = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            let port = closed.port
+            closed.close()
+            let group = WebSocketGroup(loop: loop)
+            for recorder in [refused, rejected] {
+                recorder.onClosed = { _, _ in
+                    if refused.closures.count + rejected.closures.count == 2 { loop.stop() }
+                }
+            }
+            _ = try WebSocketConnection.connect(
+                group: group, to: WebSocketTarget(host: "127.0.0.1", port: port), delegate: refused)
+            _ = try WebSocketConnection.connect(
+                group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port, path: "/there"),
+                delegate: rejected)
+        }
+        #expect(refused.closures.map(\.cause) == [.connection(.connectionRefused)])
+        #expect(
+            rejected.closures.map(\.cause) == [.handshakeFailed(.refused(status: 404, retryAfter: nil))])
+        #expect(refused.requests.isEmpty && rejected.requests.isEmpty)
+    }
+}
+
+/// A delegate that retains no connection.
+private final class Forgetful: WebSocketDelegate {
+    weak var last: WebSocketConnection?
+    var closures = 0
+
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
+        self.last = connection
+        connection.context = self
+    }
+
+    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {}
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) { self.closures += 1 }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import MachineKit
+import WebSocket
+
+extension SeededRandom {
+    /// Random bytes.
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: self.next()) } }
+}
+
+/// A decoded event, with a copy of its bytes.
+enum Found: Equatable {
+    case text([UInt8])
+    case binary([UInt8])
+    case ping([UInt8])
+    case pong([UInt8])
+    case close(CloseCode?, String)
+    case failure(ProtocolViolation)
+}
+
+/// Runs chunks through a decoder.
+func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [Found] {
+    var found: [Found] = []
+    for chunk in chunks {
+        var bytes = chunk
+        var span = bytes.mutableSpan
+        var offset = 0
+        while let event = decoder.next(&span, &offset) {
+            let copy = { (payload: FrameEvent.Payload, span: Span<UInt8>) -> [UInt8] in
+                switch payload {
+                case .inChunk(let range): range.map { span[$0] }
+                case .buffered(let bytes): bytes
+                }
+            }
+            switch event {
+            case .text(let payload): found.append(.text(copy(payload, span.span)))
+            case .binary(let payload): found.append(.binary(copy(payload, span.span)))
+            case .ping(let payload): found.append(.ping(copy(payload, span.span)))
+            case .pong(let payload): found.append(.pong(copy(payload, span.span)))
+            case .close(let code, let reason): found.append(.close(code, reason))
+            case .failure(let violation): found.append(.failure(violation))
+            }
+        }
+    }
+    return found
+}
+
+/// Runs bytes through a new decoder in one chunk.
+func decode(_ bytes: [UInt8], role: Role = .client, maxMessageBytes: Int = 65_536) -> [Found] {
+    var decoder = FrameDecoder(role: role, maxMessageBytes: maxMessageBytes)
+    return decode(&decoder, [bytes])
+}
+
+/// A client's frame.
+func masked(_ opcode: Opcode, _ payload: [UInt8], isFinal: Bool = true, mask: UInt32 = 0x1234_5678) -> [UInt8] {
+    FrameEncoder.maskedFrame(opcode, isFinal: isFinal, payload.span, mask: Mask(random: mask)).array
+}
+
+/// A server's frame.
+func unmasked(_ opcode: Opcode, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
+    FrameEncoder.frame(opcode, isFinal: isFinal, payload.span).array
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Testing
+import WebSocket
+
+@Suite struct FrameDecoderTests {
+    static let hello = Array("Hello".utf8)
+
+    @Test func `the examples of RFC 6455 section 5_7 are decoded`() {
+        #expect(decode([0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f]) == [.text(Self.hello)])
+        #expect(
+            decode([0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58], role: .server)
+                == [.text(Self.hello)])
+        #expect(decode([0x01, 0x03, 0x48, 0x65, 0x6c, 0x80, 0x02, 0x6c, 0x6f]) == [.text(Self.hello)])
+        #expect(decode([0x89, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f]) == [.ping(Self.hello)])
+        #expect(
+            decode([0x8a, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58], role: .server)
+                == [.pong(Self.hello)])
+        let long = [UInt8](repeating: 7, count: 256)
+        #expect(decode([0x82, 0x7E, 0x01, 0x00] + long) == [.binary(long)])
+        let longer = [UInt8](repeating: 8, count: 65_536)
+        #expect(decode([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + longer) == [.binary(longer)])
+    }
+
+    @Test func `each protocol violation is reported with its own error and close code`() {
+        let cases: [([UInt8], Role, ProtocolViolation, CloseCode)] = [
+            ([0xC1, 0x00], .client, .reservedBits, .protocolError),
+            ([0xA1, 0x00], .client, .reservedBits, .protocolError),
+            ([0x91, 0x00], .client, .reservedBits, .protocolError),
+            ([0x83, 0x00], .client, .reservedOpcode, .protocolError),
+            ([0x8B, 0x00], .client, .reservedOpcode, .protocolError),
+            ([0x81, 0x00], .server, .maskMissing, .protocolError),
+            ([0x81, 0x80, 1, 2, 3, 4], .client, .maskForbidden, .protocolError),
+            ([0x81, 0x7E, 0x00, 0x7D], .client, .lengthEncoding, .protocolError),
+            ([0x81, 0x7F, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], .client, .lengthEncoding, .protocolError),
+            ([0x81, 0x7F, 0x80, 0, 0, 0, 0, 0, 0, 0], .client, .lengthEncoding, .protocolError),
+            ([0x89, 0x7E, 0x00, 0x7E], .client, .controlFrame, .protocolError),
+            ([0x09, 0x00], .client, .controlFrame, .protocolError),
+            ([0x80, 0x00], .client, .continuationWithoutStart, .protocolError),
+            ([0x01, 0x01, 0x61, 0x81, 0x00], .client, .messageInterrupted, .protocolError),
+            ([0x88, 0x01, 0x03], .client, .closePayload, .protocolError),
+            ([0x88, 0x02, 0x03, 0xED], .client, .closePayload, .protocolError),
+            ([0x88, 0x02, 0x00, 0x00], .client, .closePayload, .protocolError),
+            ([0x88, 0x03, 0x03, 0xE8, 0xFF], .client, .invalidUTF8, .invalidData),
+            ([0x81, 0x02, 0xC3, 0x28], .client, .invalidUTF8, .invalidData),
+            ([0x81, 0x01, 0xC3], .client, .invalidUTF8, .invalidData),
+            ([0x82, 0x7F, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .client, .messageTooBig, .messageTooBig),
+        ]
+        for (bytes, role, violation, code) in cases {
+            // The bytes that follow are never read.
+            #expect(decode(bytes + [0x81, 0x01, 0x61], role: role) == violationAfterText(violation), "\(bytes)")
+            #expect(violation.closeCode == code)
+            // The same holds when the bytes arrive one by one.
+            var decoder = FrameDecoder(role: role, maxMessageBytes: 65_536)
+            #expect(decode(&decoder, bytes.map { [$0] }).last == .failure(violation), "\(bytes)")
+        }
+        func violationAfterText(_ violation: ProtocolViolation) -> [Found] { [.failure(violation)] }
+    }
+
+    @Test func `I16 a message over the limit is refused before its payload arrives`() {
+        var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
+        #expect(decode(&decoder, [[0x82, 0x7E, 0x03, 0xE9]]) == [.failure(.messageTooBig)])
+        // The limit covers all frames of a message together.
+        var fragments = FrameDecoder(role: .client, maxMessageBytes: 1_000)
+        let first = unmasked(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
+        #expect(decode(&fragments, [first]) == [])
+        #expect(fragments.bufferedCapacityBytes <= 1_100)
+        #expect(decode(&fragments, [[0x80, 0x7E, 0x01, 0x91]]) == [.failure(.messageTooBig)])
+        #expect(fragments.bufferedCapacityBytes == 0)
+        // A message of exactly the limit is accepted.
+        #expect(decode(unmasked(.binary, [1, 2, 3]), maxMessageBytes: 3) == [.binary([1, 2, 3])])
+    }
+
+    @Test func `an announced payload takes no memory before it arrives`() {
+        var decoder = FrameDecoder(role: .client, maxMessageBytes: 1 << 30)
+        #expect(decode(&decoder, [[0x82, 0x7F, 0, 0, 0, 0, 0x3F, 0xFF, 0xFF, 0xFF, 1, 2, 3]]) == [])
+        #expect(decoder.bufferedCapacityBytes < 100)
+    }
+
+    @Test func `a decoder holds no memory between messages or for whole frames`() {
+        var decoder = FrameDecoder(role: .server, maxMessageBytes: 65_536)
+        let frame = masked(.text, [UInt8](repeating: 97, count: 300))
+        #expect(decode(&decoder, [frame + frame + masked(.ping, [1])]).count == 3)
+        #expect(decoder.bufferedCapacityBytes == 0)
+        #expect(decode(&decoder, frame.map { [$0] }).count == 1)
+        #expect(decoder.bufferedCapacityBytes == 0)
+    }
+
+    @Test func `control frames are delivered between the fragments of a message, also when they arrive in pieces`() {
+        let bytes =
+            masked(.text, Array("añ".utf8), isFinal: false) + masked(.ping, [1, 2, 3])
+            + masked(.continuation, [], isFinal: false) + masked(.pong, [])
+            + masked(.continuation, Array("端€".utf8)) + masked(.binary, [0xFF])
+        let expected: [Found] = [
+            .ping([1, 2, 3]), .pong([]), .text(Array("añ端€".utf8)), .binary([0xFF]),
+        ]
+        #expect(decode(bytes, role: .server) == expected)
+        for split in 0...bytes.count {
+            var decoder = FrameDecoder(role: .server, maxMessageBytes: 100)
+            let chunks = [Array(bytes[..<split]), Array(bytes[split...])]
+            #expect(decode(&decoder, chunks) == expected, "split at \(split)")
+        }
+    }
+
+    @Test func `a character may be cut anywhere, but an invalid byte is found at once`() {
+        let text = Array("a😀é端\u{10FFFF}z".utf8)
+        for first in 0...text.count {
+            for second in first...text.count {
+                let bytes =
+                    unmasked(.text, Array(text[..<first]), isFinal: false)
+                    + unmasked(.continuation, Array(text[first..<second]), isFinal: false)
+                    + unmasked(.continuation, Array(text[second...]))
+                #expect(decode(bytes) == [.text(text)])
+            }
+        }
+        // The second byte of the surrogate is invalid, even though its frame has not ended.
+        var decoder = FrameDecoder(role: .client, maxMessageBytes: 100)
+        #expect(decode(&decoder, [[0x81, 0x05, 0x61, 0xED], [0xA0]]) == [.failure(.invalidUTF8)])
+    }
+
+    @Test func `a close frame ends the stream, with or without a code and reason`() {
+        #expect(decode(unmasked(.close, []) + unmasked(.text, [97])) == [.close(nil, "")])
+        let payload = FrameEncoder.closePayload(CloseCode(rawValue: 3008), reason: "too slow")
+        #expect(decode(unmasked(.close, payload)) == [.close(CloseCode(rawValue: 3008), "too slow")])
+        #expect(decode(masked(.close, payload), role: .server) == [.close(CloseCode(rawValue: 3008), "too slow")])
+    }
+
+    @Test func `encoding and decoding round-trip in both directions for every form of the length`() {
+        var random = SeededRandom(seed: 1)
+        for count in [0, 1, 2, 7, 8, 9, 15, 16, 17, 124, 125, 126, 127, 300, 65_535, 65_536, 70_000] {
+            let payload = random.bytes(count)
+            let mask = UInt32(truncatingIfNeeded: random.next())
+            #expect(
+                decode(masked(.binary, payload, mask: mask), role: .server, maxMessageBytes: 70_000) == [
+                    .binary(payload)
+                ])
+            #expect(decode(unmasked(.binary, payload), maxMessageBytes: 70_000) == [.binary(payload)])
+        }
+    }
+
+    @Test func `a truncated stream delivers its whole messages and waits for the rest`() {
+        let frames = [
+            masked(.text, Array("one".utf8)), masked(.binary, [UInt8](repeating: 3, count: 200)), masked(.ping, [9]),
+            masked(.close, FrameEncoder.closePayload(.normal, reason: "bye")),
+        ]
+        let bytes = frames.flatMap { $0 }
+        let all = decode(bytes, role: .server)
+        #expect(all.count == 4)
+        for length in 0..<bytes.count {
+            var end = 0
+            let whole = frames.prefix { frame in
+                end += frame.count
+                return end <= length
+            }.count
+            #expect(decode(Array(bytes[..<length]), role: .server) == Array(all.prefix(whole)))
+        }
+    }
+
+    @Test
+    func `100,000 mutated streams never trap, never exceed the memory limit, and decode alike however they are cut`() {
+        var random = SeededRandom(seed: 20_260)
+        let limit = 512
+        for round in 0..<100_000 {
+            var bytes = Self.someFrames(&random)
+            for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
+                let at = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: at)
+                default: bytes.insert(UInt8.random(in: 0...255, using: &random), at: at)
+                }
+            }
+            var whole = FrameDecoder(role: .server, maxMessageBytes: limit)
+            let expected = decode(&whole, [bytes])
+            var pieces = FrameDecoder(role: .server, maxMessageBytes: limit)
+            var found: [Found] = []
+            var at = 0
+            while at < bytes.count {
+                let end = min(bytes.count, at + Int.random(in: 1...40, using: &random))
+                found += decode(&pieces, [Array(bytes[at..<end])])
+                // Arrays round their capacity up to the size classes of the allocator.
+                if pieces.bufferedCapacityBytes > limit + 256 {
+                    Issue.record("held \(pieces.bufferedCapacityBytes), round \(round)")
+                }
+                at = end
+            }
+            if found != expected { Issue.record("\(found) instead of \(expected), round \(round)") }
+        }
+    }
+
+    @Test func `random bytes never trap`() {
+        var random = SeededRandom(seed: 7)
+        for _ in 0..<20_000 {
+            let bytes = random.bytes(Int.random(in: 0...60, using: &random))
+            for role in [Role.client, .server] {
+                let found = decode(bytes, role: role, maxMessageBytes: 40)
+                let failures = found.filter { if case .failure = $0 { true } else { false } }
+                #expect(failures.count <= 1)
+            }
+        }
+    }
+
+    /// One to four frames of a client, most of them valid.
+    private static func someFrames(_ random: inout SeededRandom) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let kinds: [Opcode] = [.text, .text, .binary, .continuation, .ping, .pong, .close]
+            let opcode = kinds[Int.random(in: 0..<kinds.count, using: &random)]
+            let isFinal = Int.random(in: 0..<3, using: &random) > 0
+            let count = Int.random(
+                in: 0...([0, 5, 60, 130, 400][Int.random(in: 0..<5, using: &random)]), using: &random)
+            let payload: [UInt8] =
+                switch opcode {
+                case .close: FrameEncoder.closePayload(.normal, reason: String(repeating: "é", count: count / 8))
+                case .text, .continuation: Array(String(repeating: "a端", count: count / 4).utf8)
+                case .binary: random.bytes(count)
+                case .ping, .pong: random.bytes(min(count, 130))
+                }
+            bytes += masked(opcode, payload, isFinal: isFinal, mask: UInt32(truncatingIfNeeded: random.next()))
+        }
+        return bytes
+    }
+}

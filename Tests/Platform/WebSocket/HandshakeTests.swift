@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Testing
+import WebSocket
+
+@Suite struct HandshakeTests {
+    static let lines = [
+        "GET /chat?token=a%20b%2Bc&x HTTP/1.1", "Host: server.example.com", "Upgrade: websocket", "Connection: Upgrade",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Origin: http://example.com",
+        "Sec-WebSocket-Protocol: chat, liveplaza.v1", "Sec-WebSocket-Version: 13",
+    ]
+
+    /// Parses a request in which some lines are replaced or removed.
+    static func request(
+        _ changes: [Int: [String]] = [:], policy: HandshakePolicy = HandshakePolicy(subprotocols: ["liveplaza.v1"])
+    ) throws -> UpgradeRequest {
+        let lines = Self.lines.enumerated().flatMap { changes[$0.offset] ?? [$0.element] }
+        return try UpgradeRequest(Self.head(lines), policy: policy)
+    }
+
+    static func head(_ lines: [String]) throws -> HTTPHead {
+        var reader = HTTPHeadReader(maxBytes: 8_192)
+        let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        let result = try reader.consume(bytes.span)
+        return try #require(result).head
+    }
+
+    @Test func `the handshake example of RFC 6455 gets the response of the RFC`() throws {
+        let request = try Self.request()
+        #expect(request.path == "/chat")
+        #expect(request.query == "token=a%20b%2Bc&x")
+        #expect(request.header("origin") == "http://example.com")
+        #expect(request.subprotocol == "liveplaza.v1")
+        #expect(
+            request.response == """
+                HTTP/1.1 101 Switching Protocols\r
+                Upgrade: websocket\r
+                Connection: Upgrade\r
+                Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r
+                Sec-WebSocket-Protocol: liveplaza.v1\r
+                \r
+
+                """)
+    }
+
+    @Test func `header names and tokens are case-insensitive, and lists may have any form`() throws {
+        let request = try Self.request([
+            1: ["HOST:x"], 2: ["uPGRADE:  h2c ,WebSocket"], 3: ["CONNECTION: keep-alive", "connection: uPgrade"],
+            6: ["Sec-WebSocket-Protocol: a", "sec-websocket-protocol:\tliveplaza.v1 , b"],
+        ])
+        #expect(request.subprotocol == "liveplaza.v1")
+        #expect(try Self.request([6: []]).subprotocol == nil)
+        #expect(try Self.request([6: ["Sec-WebSocket-Protocol: other"]]).subprotocol == nil)
+    }
+
+    @Test func `each invalid request has its rejection and status`() throws {
+        let cases: [([Int: [String]], HandshakeRejection, Int)] = [
+            ([0: ["GET /"]], .malformed(.http), 400),
+            ([0: ["GET / HTTP/1.0"]], .malformed(.http), 400),
+            ([0: ["GET  / HTTP/1.1"]], .malformed(.http), 400),
+            ([0: ["GET chat HTTP/1.1"]], .malformed(.target), 400),
+            ([0: ["GET http://x/chat HTTP/1.1"]], .malformed(.target), 400),
+            ([0: ["GET /chat#x HTTP/1.1"]], .malformed(.target), 400),
+            ([0: ["POST /chat HTTP/1.1"]], .methodNotAllowed, 405),
+            ([0: ["GET /other HTTP/1.1"]], .notFound, 404),
+            ([1: []], .malformed(.host), 400),
+            ([1: ["Host: a", "Host: b"]], .malformed(.host), 400),
+            ([2: []], .upgradeRequired, 426),
+            ([2: ["Upgrade: h2c"]], .upgradeRequired, 426),
+            ([3: ["Connection: close"]], .malformed(.connection), 400),
+            ([4: []], .malformed(.key), 400),
+            ([4: ["Sec-WebSocket-Key: short"]], .malformed(.key), 400),
+            ([4: ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=!"]], .malformed(.key), 400),
+            ([4: ["Sec-WebSocket-Key: !!!!!!!!!!!!!!!!!!!!!!=="]], .malformed(.key), 400),
+            ([4: [Self.lines[4], Self.lines[4]]], .malformed(.key), 400),
+            ([5: ["Content-Length: 3"]], .malformed(.http), 400),
+            ([5: ["Transfer-Encoding: chunked"]], .malformed(.http), 400),
+            ([6: ["Sec-WebSocket-Protocol: other"]], .malformed(.subprotocol), 400),
+            ([6: ["Sec-WebSocket-Protocol: a b"]], .malformed(.subprotocol), 400),
+            ([7: []], .malformed(.version), 400),
+            ([7: ["Sec-WebSocket-Version: 8"]], .unsupportedVersion, 426),
+        ]
+        let policy = HandshakePolicy(paths: ["/chat"], subprotocols: ["liveplaza.v1"], requiresSubprotocol: true)
+        for (changes, rejection, status) in cases {
+            #expect(throws: rejection, "\(changes)") { try Self.request(changes, policy: policy) }
+            #expect(rejection.status == status)
+            #expect(rejection.response.hasPrefix("HTTP/1.1 \(status) "))
+            #expect(rejection.response.hasSuffix("Content-Length: 0\r\n\r\n"))
+        }
+        #expect(HandshakeRejection.unsupportedVersion.response.contains("\r\nSec-WebSocket-Version: 13\r\n"))
+        #expect(HandshakeRejection.methodNotAllowed.response.contains("\r\nAllow: GET\r\n"))
+        #expect(HandshakeRejection.unavailable(retryAfter: .seconds(7)).response.contains("\r\nRetry-After: 7\r\n"))
+        #expect(HandshakeRejection.headTooLarge.status == 431)
+    }
+
+    @Test func `a head that is not HTTP is malformed, and one over the limit is too large`() throws {
+        let wrong = [
+            ["GET / HTTP/1.1", "no colon"], ["GET / HTTP/1.1", ": empty"], ["GET / HTTP/1.1", "Host : x"],
+            ["GET / HTTP/1.1", "Host: x", " folded"], ["GET / HTTP/1.1", "A: b\u{0}c"], ["GET /\u{7} HTTP/1.1"], [""],
+        ]
+        for lines in wrong { #expect(throws: HTTPHeadError.malformed, "\(lines)") { try Self.head(lines) } }
+        var reader = HTTPHeadReader(maxBytes: 100)
+        let bytes = Array("GET / HTTP/1.1\n\r\n\r\n".utf8)
+        #expect(throws: HTTPHeadError.malformed) { _ = try reader.consume(bytes.span) }
+        var long = HTTPHeadReader(maxBytes: 100)
+        let endless = [UInt8](repeating: 97, count: 101)
+        #expect(throws: HTTPHeadError.tooLarge) { _ = try long.consume(endless.span) }
+        let fields = (0..<64).map { "field-\($0): x" }
+        #expect(try Self.head(["GET / HTTP/1.1"] + fields).fields.count == 64)
+        #expect(throws: HTTPHeadError.tooLarge) { try Self.head(["GET / HTTP/1.1", "one-more: x"] + fields) }
+    }
+
+    @Test func `a head may arrive in any pieces, and the bytes after it are left alone`() throws {
+        let bytes = Array((Self.lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        let following: [UInt8] = [0x81, 0x80, 1, 2]
+        for split in 0..<bytes.count {
+            var reader = HTTPHeadReader(maxBytes: 8_192)
+            let first = Array(bytes[..<split])
+            let second = Array(bytes[split...]) + following
+            #expect(try reader.consume(first.span) == nil)
+            let result = try #require(try reader.consume(second.span))
+            #expect(result.used == second.count - 4)
+            #expect(result.head.fields.count == 7)
+        }
+    }
+
+    @Test func `random and mutated heads never trap`() throws {
+        var random = SeededRandom(seed: 5)
+        let bytes = Array((Self.lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        var opened = 0
+        for _ in 0..<20_000 {
+            var mutated = bytes
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                mutated[Int.random(in: 0..<mutated.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            var reader = HTTPHeadReader(maxBytes: 400)
+            guard let result = try? reader.consume(mutated.span) else { continue }
+            if (try? UpgradeRequest(result.head, policy: HandshakePolicy())) != nil { opened += 1 }
+        }
+        #expect(opened > 1_000)
+    }
+
+    @Test func `our server accepts our client's request, and our client accepts its response`() throws {
+        let target = WebSocketTarget(
+            host: "127.0.0.1", port: 8_080, path: "/?a=b", subprotocols: ["liveplaza.v1"],
+            fields: [HTTPHead.Field(name: "Authorization", value: "Bearer x")])
+        let client = ClientHandshake(target, nonce: (1, 2))
+        let lines = client.request.split(separator: "\r\n").map(String.init)
+        let request = try UpgradeRequest(
+            try Self.head(lines), policy: HandshakePolicy(paths: ["/"], subprotocols: ["liveplaza.v1"]))
+        #expect(request.header("host") == "127.0.0.1:8080")
+        #expect(request.header("authorization") == "Bearer x")
+        let answer = try Self.head(request.response.split(separator: "\r\n").map(String.init))
+        #expect(try client.check(answer) == "liveplaza.v1")
+        #expect(throws: HandshakeFailure.notWebSocket) { try ClientHandshake(target, nonce: (1, 3)).check(answer) }
+    }
+
+    @Test func `each invalid response has its failure`() throws {
+        let client = ClientHandshake(WebSocketTarget(host: "h", port: 1, subprotocols: ["a"]), nonce: (1, 2))
+        let request = try UpgradeRequest(
+            try Self.head(client.request.split(separator: "\r\n").map(String.init)), policy: HandshakePolicy())
+        let good = request.response.split(separator: "\r\n").map(String.init)
+        #expect(try client.check(Self.head(good)) == nil)
+        let cases: [([String], HandshakeFailure)] = [
+            (["HTTP/1.1 503 No", "Retry-After: 9"], .refused(status: 503, retryAfter: .seconds(9))),
+            (["HTTP/1.1 200 OK"], .refused(status: 200, retryAfter: nil)),
+            (["HTTP/2 101 x"], .malformed), (["HTTP/1.1"], .malformed), (["HTTP/1.1 abc"], .malformed),
+            ([good[0], good[2], good[3]], .notWebSocket), ([good[0], good[1], good[3]], .notWebSocket),
+            ([good[0], good[1], good[2]], .notWebSocket),
+            (good + ["Sec-WebSocket-Extensions: permessage-deflate"], .notOffered),
+            (good + ["Sec-WebSocket-Protocol: b"], .notOffered),
+            (good + ["Sec-WebSocket-Protocol: a", "Sec-WebSocket-Protocol: a"], .notOffered),
+        ]
+        for (lines, failure) in cases {
+            #expect(throws: failure, "\(lines)") { try client.check(Self.head(lines)) }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+import WebSocket
+
+/// Tests against a foreign implementation: Python's `websockets`.
+@Suite(.enabled(if: PythonPackages.hasPip, "needs python3 with pip"), .serialized, .timeLimit(.minutes(1)))
+struct InteropTests {
+    @Test func `a foreign client exchanges whole and fragmented messages, pings and closes with our server`()
+        throws
+    {
+        let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt do not install")
+        let (thread, port) = try EventLoop.start(name: "interop") { loop throws(LoopError) in
+            var configuration = WebSocketConfiguration()
+            configuration.maxMessageBytes = 2_000_000
+            configuration.maxPendingBytes = 8_000_000
+            configuration.pingInterval = .milliseconds(100)
+            configuration.pongTimeout = .milliseconds(400)
+            configuration.policy = HandshakePolicy(paths: ["/"], subprotocols: ["liveplaza.v1"])
+            let group = WebSocketGroup(loop: loop, configuration: configuration)
+            try group.startSweeping(every: .milliseconds(40))
+            return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: Echo()).port
+        }
+        defer {
+            thread.stop()
+            thread.join()
+        }
+        let script = String(decoding: PackageResources.client_py, as: UTF8.self)
+        let (end, text) = try TestProcess.run(
+            ["python3", "-c", script, String(port)], environment: PythonPackages.environment(packages: packages))
+        #expect(end == .exited(0))
+        #expect(text.contains("all with websockets"), "\(text)")
+    }
+
+    @Test func `our client exchanges whole and fragmented messages, pings and closes with a foreign server`()
+        throws
+    {
+        let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt do not install")
+        let script = String(decoding: PackageResources.server_py, as: UTF8.self)
+        let process = try TestProcess(
+            ["python3", "-c", script], environment: PythonPackages.environment(packages: packages))
+        defer {
+            try? process.input.close()
+            _ = process.end()
+        }
+        var line = ""
+        // Python may write the line in several pieces.
+        while !line.hasSuffix("\n") {
+            let piece = process.output.availableData
+            if piece.isEmpty { break }
+            line += String(decoding: piece, as: UTF8.self)
+        }
+        let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
+        try #require(ports.count == 2, "\(line)")
+
+        let talk = Recorder()
+        let closed = Recorder()
+        let refused = Recorder()
+        let slow = Recorder()
+        let long = String(repeating: "ü", count: 40_000)
+        let sent = ["hello", "", "é端😀", long, "fragments", "ping", "large"]
+        try runLoop { loop in
+            var configuration = WebSocketConfiguration()
+            configuration.maxMessageBytes = 1_000_000
+            let group = WebSocketGroup(loop: loop, configuration: configuration)
+            func connect(_ recorder: Recorder, port: UInt16 = ports[0], path: String = "/") throws {
+                let target = WebSocketTarget(
+                    host: "127.0.0.1", port: port, path: path, subprotocols: ["liveplaza.v1"])
+                recorder.onClosed = { _, _ in
+                    let all = [talk, closed, refused, slow]
+                    if all.allSatisfy({ $0.closures.count == 1 }) { loop.stop() }
+                }
+                _ = try WebSocketConnection.connect(group: group, to: target, delegate: recorder)
+            }
+            talk.onOpened = { connection in
+                #expect(connection.subprotocol == "liveplaza.v1")
+                for text in sent { connection.sendText(text) }
+            }
+            talk.onText = { connection, _ in
+                if talk.texts.count == sent.count { connection.close(CloseCode(rawValue: 3_002), reason: "clïent") }
+            }
+            closed.onOpened = { $0.sendText("close") }
+            slow.onOpened = { $0.sendText("one by one 端") }
+            slow.onText = { connection, _ in connection.close(.normal) }
+            try connect(talk)
+            try connect(closed)
+            try connect(refused, path: "/refused")
+            try connect(slow, port: ports[1])
+        }
+        let fragments = "fragménts " + String(repeating: "端", count: 1_000)
+        let large = String(repeating: "L", count: 200_000)
+        #expect(talk.texts == ["hello", "", "é端😀", long, fragments, "pong came", large])
+        #expect(
+            talk.closures == [WebSocketClosure(code: CloseCode(rawValue: 3_002), reason: "clïent", cause: .own)])
+        #expect(
+            closed.closures
+                == [WebSocketClosure(code: CloseCode(rawValue: 4_003), reason: "sérver closes", cause: .peer)])
+        #expect(
+            refused.closures.map(\.cause) == [.handshakeFailed(.refused(status: 403, retryAfter: nil))])
+        #expect(slow.texts == ["one by one 端!"])
+        #expect(slow.closures == [WebSocketClosure(code: .normal, reason: "", cause: .own)])
+    }
+}
+
+/// Echoes every message; "close CODE REASON" closes the connection.
+private final class Echo: WebSocketDelegate {
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {}
+
+    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
+        let string = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
+        let words = string.split(separator: " ", maxSplits: 2)
+        if words.count == 3, words[0] == "close", let code = UInt16(words[1]) {
+            connection.close(CloseCode(rawValue: code), reason: String(words[2]))
+        } else {
+            connection.sendText(text)
+        }
+    }
+
+    func webSocket(_ connection: WebSocketConnection, receivedBinary bytes: Span<UInt8>) {
+        connection.send(FrameEncoder.frame(.binary, bytes))
+    }
+
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {}
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Testing
+import WebSocket
+
+extension WebSocketConnection {
+    /// Encodes one text for this peer alone, and sends it.
+    @discardableResult func sendText(_ text: String) -> SendOutcome { self.sendText(Array(text.utf8).span) }
+}
+
+extension FrameEncoder {
+    /// Encodes a server's text frame.
+    static func text(_ payload: String) -> SharedBytes { Self.text(Array(payload.utf8).span) }
+}
+
+/// Records the events of connections.
+final class Recorder: WebSocketDelegate {
+    var requests: [UpgradeRequest?] = []
+    var connections: [WebSocketConnection] = []
+    var texts: [String] = []
+    var closures: [WebSocketClosure] = []
+    var onOpened: ((WebSocketConnection) -> Void)?
+    var onText: ((WebSocketConnection, String) -> Void)?
+    var onClosed: ((WebSocketConnection, WebSocketClosure) -> Void)?
+    var onWritable: ((WebSocketConnection) -> Void)?
+
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
+        self.requests.append(request)
+        self.connections.append(connection)
+        self.onOpened?(connection)
+    }
+
+    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
+        let string = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
+        self.texts.append(string)
+        self.onText?(connection, string)
+    }
+
+    func webSocketWritable(_ connection: WebSocketConnection) { self.onWritable?(connection) }
+
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
+        self.closures.append(closure)
+        self.onClosed?(connection, closure)
+    }
+}
+
+/// A client without a protocol: it sends the given bytes and records the received ones.
+final class RawClient: TCPStreamDelegate {
+    static let request =
+        "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+
+    var stream: TCPStream?
+    var received: [UInt8] = []
+    var ended: LoopError?
+    /// The bytes received after the handshake's response.
+    var frames: [UInt8] = []
+    private var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000_000)
+    var found: [Found] = []
+    var isUpgraded = false
+    var onConnected: ((RawClient) -> Void)?
+    var onUpgraded: ((RawClient) -> Void)?
+    var onFound: ((RawClient, Found) -> Void)?
+    var onEnded: ((RawClient) -> Void)?
+    private let opening: [UInt8]
+
+    init(_ loop: EventLoop, port: UInt16, opening: String = RawClient.request) throws {
+        self.opening = Array(opening.utf8)
+        self.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: port, delegate: self)
+    }
+
+    func send(_ bytes: [UInt8]) { _ = try? self.stream?.write(SharedBytes(bytes)) }
+
+    var answer: String { String(decoding: self.received, as: UTF8.self) }
+
+    func streamConnected(_ stream: TCPStream) {
+        stream.startReading()
+        self.send(self.opening)
+        self.onConnected?(self)
+    }
+
+    func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
+        let span = bytes.span
+        for index in span.indices {
+            if self.isUpgraded { self.frames.append(span[index]) } else { self.received.append(span[index]) }
+            if !self.isUpgraded, self.received.count > 12, self.received.suffix(4) == [13, 10, 13, 10],
+                self.answer.hasPrefix("HTTP/1.1 101")
+            {
+                self.isUpgraded = true
+                self.onUpgraded?(self)
+            }
+        }
+        for event in decode(&self.decoder, [self.frames]) {
+            self.found.append(event)
+            self.onFound?(self, event)
+        }
+        self.frames = []
+    }
+
+    func streamEnded(_ stream: TCPStream, _ error: LoopError) {
+        self.ended = error
+        self.stream = nil
+        self.onEnded?(self)
+    }
+}
+
+/// A server on a loop, with short timeouts for tests.
+func makeServer(
+    _ loop: EventLoop, _ delegate: Recorder, _ change: (inout WebSocketConfiguration) -> Void = { _ in }
+) throws -> WebSocketServer {
+    var configuration = WebSocketConfiguration()
+    change(&configuration)
+    let group = WebSocketGroup(loop: loop, configuration: configuration)
+    try group.startSweeping(every: .milliseconds(20))
+    return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: delegate)
+}

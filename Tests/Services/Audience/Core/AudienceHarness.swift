@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+
+/// One partition with one running live: inputs are handled one by one, with the results that Redis would return.
+struct AudienceHarness {
+    static let key = LiveKey("demo", "stage-1")
+    static let owner = UserInfo(userID: "host", userName: "Host")
+    static let alice = UserInfo(userID: "alice", userName: "Alice")
+    static let ending = Ending(
+        reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
+        endedAt: Timestamp(milliseconds: 1_020_000))
+    static let bob = UserInfo(userID: "bob", userName: "Bob")
+
+    var machine: AudienceMachine
+    var rows = AudienceMachine.Rows()
+    var offset: Int64 = 100
+    var now = Timestamp(milliseconds: 1_000_000)
+
+    /// A partition whose live was opened at offset 101, with its first count published.
+    init(policies: Policies = Policies()) {
+        self.machine = AudienceMachine(partition: 3, policies: policies)
+        _ = self.send(.opened(epoch: 7, owner: Self.owner))
+        self.now = self.now + .seconds(10)
+    }
+
+    /// Plans and handles one input in a batch of its own.
+    mutating func send(_ command: AudienceCommand?, _ result: LeaseResult = .nothing) -> [Effect] {
+        var effects: [Effect] = []
+        self.handle(.leasesAnswered(self.plan(command), result), into: &effects)
+        self.rows.commit()
+        return effects
+    }
+
+    /// Handles an event: a result at the moment of its input, any other event at the moment of the next input.
+    mutating func handle(_ event: AudienceEvent, into effects: inout [Effect]) {
+        var moment = Moment(now: self.now, offset: self.offset + 1)
+        if case .leasesAnswered(let planned, _) = event { moment = planned.moment }
+        if case .leasesUnavailable(let batch, _) = event, let first = batch.first { moment = first.moment }
+        self.machine.handle(event, in: &self.rows, at: moment, into: &effects)
+    }
+
+    /// Plans one input in a batch of its own; returns the decision of the first phase.
+    mutating func plan(_ command: AudienceCommand?) -> PlannedInput {
+        self.offset += 1
+        let input = command.map { AudienceInput(Self.key, $0) }
+        return self.machine.plan([(Moment(now: self.now, offset: self.offset), input)], in: &self.rows)[0]
+    }
+
+    /// Advances the time by `span`, then handles a tick.
+    mutating func tick(after span: Milliseconds, _ changes: [LeaseChange] = []) -> [Effect] {
+        self.now = self.now + span
+        return self.send(nil, .changed(changes))
+    }
+
+    /// Begins a new epoch at the next input.
+    mutating func begin(_ name: String) -> [Effect] {
+        var effects: [Effect] = []
+        self.handle(.leaseEpochBegan(name: name, wasEmpty: false), into: &effects)
+        self.rows.commit()
+        return effects
+    }
+
+    /// Plans and handles one input while Redis cannot be reached.
+    mutating func sendUnavailable(_ command: AudienceCommand?, mayHaveRun: Bool = false) -> [Effect] {
+        var effects: [Effect] = []
+        let planned = self.plan(command)
+        self.handle(.leasesUnavailable(batch: [planned], mayHaveRun: mayHaveRun), into: &effects)
+        self.handle(.leasesAnswered(planned, .unavailable), into: &effects)
+        self.rows.commit()
+        return effects
+    }
+
+    /// The effects that tell the other machines of the owner's arrival.
+    static let ownerArrived: [Effect] = [
+        Self.userPresent(Self.owner),
+        .connection(ConnectionInput(app: "demo", .userBack(live: "stage-1", user: Self.owner))),
+        Self.ownerProfile(Self.owner), Self.occupancy(.present, isEmpty: false),
+    ]
+
+    static func caller(_ user: UserInfo, _ counter: Int64, ticket: Int64? = nil, session: SessionID = "s1") -> Caller {
+        Caller(
+            user: user, role: .user, request: RequestID(session: session, counter: counter), replyTo: "gateway-1",
+            ticket: ticket.map { Ticket($0) })
+    }
+
+    static func reply(_ caller: Caller, _ result: CallResult) -> Effect {
+        .success(result, to: caller, app: "demo")
+    }
+    static func rejection(_ caller: Caller, _ effects: [Effect]) -> ReplyCode? {
+        for case .reply(let reply) in effects where reply.request == caller.request {
+            if case .failure(let error) = reply.outcome { return error.code }
+        }
+        return nil
+    }
+    static func tip(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .publish(content: content))) }
+    static func userGone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
+    static func userPresent(_ user: UserInfo) -> Effect { .seat(SeatInput(key, .userBack(user: user))) }
+    static func ownerProfile(_ user: UserInfo) -> Effect {
+        .directory(DirectoryInput(app: "demo", .profile(live: "stage-1", user: user)))
+    }
+    static func occupancy(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {
+        .directory(DirectoryInput(app: "demo", .occupancy(live: "stage-1", owner: owner, isEmpty: isEmpty)))
+    }
+    static func occupancies(_ effects: [Effect]) -> [Effect] {
+        effects.filter {
+            if case .directory(let input, _) = $0, case .occupancy = input.command { true } else { false }
+        }
+    }
+    static func notices(_ effects: [Effect]) -> [Notice] {
+        effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
+    }
+    /// The effects that raise a user's revocation fence in all machines.
+    static func floors(_ user: UserID, _ floor: Ticket) -> [Effect] {
+        [
+            .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
+            .barrage(BarrageInput(key, .floor(user: user, ticket: floor))),
+            .seat(SeatInput(key, .floor(user: user, ticket: floor))),
+            .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
+        ]
+    }
+    /// The effects of the kick of alice, the only member, after those of the revocation fence.
+    func effectsOfKick(floor: Ticket) -> [Effect] {
+        [
+            Self.tip(.audienceLeft(user: Self.alice)), Self.userGone("alice"), self.count(0, of: 1),
+            Self.occupancy(.left, isEmpty: true),
+            .notice(
+                Notice(
+                    to: UserKey("demo", "alice"), live: "stage-1", at: self.now, floor: floor,
+                    content: .kickedOut(reason: .byAdmin, by: "host"))),
+        ]
+    }
+
+    /// Lets alice join as the only member, then advances the time by five seconds.
+    ///
+    /// - Returns: the offset of the join.
+    mutating func joinAlice() -> Int64 {
+        _ = self.send(.join(caller: Self.caller(Self.alice, 1)), .changed([.joined(isFirst: true, count: 1)]))
+        let offset = self.offset
+        self.now = self.now + .seconds(5)
+        return offset
+    }
+
+    func count(_ count: Int, of total: Int, stale: Bool = false) -> Effect {
+        .count(
+            CountRecord(
+                app: "demo", live: "stage-1", epoch: 7, count: count, totalViewers: total, stale: stale, at: self.now))
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import Testing
+
+/// Events about members for an app's backend (R14.13, R14.14).
+@Suite struct BackendTests {
+    private static func harness() -> AudienceHarness {
+        var policy = AppPolicy()
+        policy.hasWebhooks = true
+        return AudienceHarness(policies: Policies(["demo": policy]))
+    }
+
+    private static func webhooks(_ effects: [Effect]) -> [WebhookContent] {
+        effects.compactMap { if case .webhook(let event) = $0 { event.content } else { nil } }
+    }
+
+    private static func state(_ isOnline: Bool, _ cause: MemberCause, _ users: [UserInfo]) -> [WebhookContent] {
+        [.memberState(isOnline: isOnline, cause: cause, users: users)]
+    }
+
+    /// Rules: R14.13.
+    @Test func `a backend is notified of joins, leaves, expiries and returns, each with its cause`() {
+        var harness = Self.harness()
+        var effects = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        #expect(Self.webhooks(effects) == Self.state(true, .enter, [AudienceHarness.alice]))
+        let ticket = Ticket(harness.offset)
+        effects = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1, session: "s2")),
+            .changed([.joined(isFirst: false, count: 1)]))
+        #expect(Self.webhooks(effects).isEmpty)
+        effects = harness.tick(
+            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
+        #expect(Self.webhooks(effects) == Self.state(false, .heartbeatInterrupt, [AudienceHarness.alice]))
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+        effects = harness.send(
+            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
+        #expect(Self.webhooks(effects) == Self.state(true, .heartbeatRecover, [AudienceHarness.alice]))
+        effects = harness.send(
+            .leave(caller: AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket.offset)),
+            .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+        #expect(Self.webhooks(effects) == Self.state(false, .leave, [AudienceHarness.alice]))
+        effects = harness.send(
+            .kick(user: "bob", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
+            .changed([.kicked(user: AudienceHarness.bob, count: 0)]))
+        #expect(Self.webhooks(effects) == Self.state(false, .leave, [AudienceHarness.bob]))
+    }
+
+    /// Rules: R14.14.
+    @Test func `users whose leases expire together are reported together, in events of limited size`() {
+        var harness = Self.harness()
+        let users = (0..<450).map { UserInfo(userID: UserID("u\($0)")) }
+        let effects = harness.tick(
+            after: .seconds(91), users.map { .expired(live: AudienceHarness.key, user: $0, count: 0) })
+        let events = Self.webhooks(effects)
+        #expect(events.count == 3)
+        var reported: [UserInfo] = []
+        for case .memberState(false, .heartbeatInterrupt, let part) in events { reported += part }
+        #expect(reported == users)
+    }
+
+    @Test func `I5 a loss of the leases is not reported to a backend, and an app without webhooks gets no event`() {
+        var harness = Self.harness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let ticket = Ticket(harness.offset)
+        var effects = harness.begin("e2")
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+        effects += harness.send(
+            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
+        effects += harness.tick(after: .seconds(12))
+        #expect(Self.webhooks(effects).isEmpty)
+        var other = AudienceHarness()
+        let joined = other.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        #expect(Self.webhooks(joined).isEmpty)
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct BanTests {
+    @Test func `I6 a ban removes a user everywhere, once, with one notice and no reply`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        harness.now = harness.now + .seconds(5)
+        let ban = AudienceCommand.banned(
+            user: "alice", until: harness.now + .seconds(60), caller: AudienceHarness.caller(AudienceHarness.owner, 1))
+        let effects = harness.send(ban, .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
+        let floor = Ticket(harness.offset)
+        #expect(
+            effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor))
+        let again = harness.send(ban)
+        #expect(again == AudienceHarness.floors("alice", Ticket(harness.offset)))
+    }
+
+    /// Rules: R3.26.
+    @Test func `I6 a banned user cannot join until the ban ends`() {
+        var harness = AudienceHarness()
+        let until = harness.now + .seconds(60)
+        _ = harness.send(.banned(user: "alice", until: until, caller: nil))
+        harness.now = until - Milliseconds(1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let effects = harness.send(.join(caller: caller))
+        #expect(AudienceHarness.rejection(caller, effects) == .banned)
+        guard case .reply(let reply)? = effects.first, case .failure(let error) = reply.outcome else {
+            return #expect(Bool(false), "no refusal: \(effects)")
+        }
+        #expect(error.retryAfter == 1)
+        #expect(error.message.contains("\(until.milliseconds)"))
+        #expect(effects.count == 1)
+        harness.now = until
+        #expect(harness.plan(.join(caller: caller)).decision == .proceed)
+        #expect(harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.bob, 1))).decision == .proceed)
+    }
+
+    @Test func `a ban without an end lasts until it is lifted or its live ends`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
+        harness.now = harness.now + .seconds(1_000_000)
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .banned)
+        _ = harness.send(.unbanned(user: "alice"))
+        #expect(harness.plan(.join(caller: caller)).decision == .proceed)
+
+        _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
+        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
+        _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.owner))
+        #expect(harness.plan(.join(caller: caller)).decision == .proceed)
+    }
+
+    @Test func `I6 a ban rejects a later join of the same batch`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let steps = harness.machine.plan(
+            [
+                (
+                    Moment(now: harness.now, offset: 200),
+                    AudienceInput(AudienceHarness.key, .banned(user: "alice", until: nil, caller: nil))
+                ), (Moment(now: harness.now, offset: 201), AudienceInput(AudienceHarness.key, .join(caller: caller))),
+            ], in: &harness.rows)
+        #expect(steps[0].request == .kick(live: AudienceHarness.key, user: "alice", isUnsure: true))
+        #expect(steps[1].request == nil)
+        harness.rows.rollback()
+        #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
+    }
+
+    @Test func `I6 a ban revokes the ticket of a user whose leases have expired`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let old = Ticket(harness.offset)
+        _ = harness.tick(
+            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
+        _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: old, silentFor: 0)
+        #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
+    }
+
+    @Test func `I6 a ban while Redis cannot be reached takes effect, with one notice`() {
+        var harness = AudienceHarness()
+        let ban = AudienceCommand.banned(user: "alice", until: nil, caller: nil)
+        #expect(AudienceHarness.notices(harness.sendUnavailable(ban)).count == 1)
+        #expect(AudienceHarness.notices(harness.sendUnavailable(ban)).isEmpty)
+        #expect(harness.rows.partition.needsEpoch)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        #expect(AudienceHarness.rejection(caller, harness.sendUnavailable(.join(caller: caller))) == .banned)
+    }
+
+    @Test func `bans that have ended leave no row behind`() {
+        var harness = AudienceHarness()
+        _ = harness.send(.banned(user: "alice", until: harness.now + .seconds(5), caller: nil))
+        _ = harness.send(.banned(user: "bob", until: harness.now + .seconds(50), caller: nil))
+        _ = harness.tick(after: .seconds(5))
+        #expect(harness.rows.bans(AudienceHarness.key).bans.map(\.user) == ["bob"])
+        _ = harness.tick(after: .seconds(45))
+        #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
+        _ = harness.send(.banned(user: "alice", until: harness.now, caller: nil))
+        #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
+    }
+
+    @Test func `I16 beyond the maximum number of bans, the one that ends first is removed`() {
+        var bans = Bans()
+        for index in 0..<Limits.bansPerLive {
+            bans.set(UserID("u\(index)"), until: Timestamp(milliseconds: 10_000 - Int64(index)))
+        }
+        bans.set("forever", until: nil)
+        let now = Timestamp(milliseconds: 0)
+        #expect(bans.bans.count == Limits.bansPerLive)
+        #expect(bans.ban(of: UserID("u\(Limits.bansPerLive - 1)"), at: now) == nil)
+        #expect(bans.ban(of: "u0", at: now) != nil)
+        #expect(bans.ban(of: "forever", at: .distantFuture) != nil)
+        #expect(bans.bans.map(\.user) == bans.bans.map(\.user).sorted())
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import Testing
+
+/// Presence verifies that a user whom a host invites to a seat is in the live (R6.14, R6.15).
+struct GuestMembershipTests {
+    private let offer = SeatOffer.invitation(seatIndex: 2, timeoutSeconds: 30, extraInfo: "x")
+
+    @Test func `an offer is returned to the seats with the guest's profile in the live`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.owner, 1, ticket: 110)
+        let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
+        #expect(harness.plan(command).request == .profile(live: AudienceHarness.key, user: "alice"))
+        #expect(
+            harness.send(command, .profile(AudienceHarness.alice)) == [
+                .seat(
+                    SeatInput(
+                        AudienceHarness.key,
+                        .guestMembershipVerified(user: AudienceHarness.alice, offer: self.offer, caller: caller)))
+            ])
+    }
+
+    @Test
+    func `an offer to a guest who is not in the live is rejected, also as unavailable while Redis cannot be reached`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.owner, 1, ticket: 110)
+        let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
+        #expect(AudienceHarness.rejection(caller, harness.send(command, .profile(nil))) == .notMember)
+        #expect(AudienceHarness.rejection(caller, harness.sendUnavailable(command)) == .unavailable)
+        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        #expect(AudienceHarness.rejection(caller, harness.send(command)) == .noSuchRoom)
+    }
+}

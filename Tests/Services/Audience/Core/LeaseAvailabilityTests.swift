@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct LeaseAvailabilityTests {
+    @Test
+    func `I5 without Redis joins succeed unconfirmed, counts are published as stale once, and queries are rejected`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let effects = harness.sendUnavailable(.join(caller: caller))
+        #expect(
+            effects == [
+                harness.count(0, of: 0, stale: true), AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice)),
+                AudienceHarness.userPresent(AudienceHarness.alice),
+                AudienceHarness.occupancy(.left, isEmpty: false),
+                AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: false)),
+            ])
+        let list = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
+        let rejected = harness.sendUnavailable(.list(cursor: "", count: 10, caller: list))
+        guard case .reply(let reply)? = rejected.first, case .failure(let error) = reply.outcome else {
+            return #expect(Bool(false), "no refusal: \(rejected)")
+        }
+        #expect(error.code == .unavailable)
+        #expect(error.retryAfter != nil)
+        #expect(rejected.count == 1)
+    }
+
+    @Test func `I5 a leave while Redis cannot be reached is not published`() {
+        var harness = AudienceHarness()
+        _ = harness.sendUnavailable(nil)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
+        #expect(harness.sendUnavailable(.leave(caller: caller)) == [AudienceHarness.reply(caller, .done)])
+    }
+
+    @Test func `I4 no lease expires while Redis cannot be reached or an epoch settles`() {
+        var harness = AudienceHarness()
+        #expect(harness.plan(nil).request == .tick(limit: 5000))
+        _ = harness.sendUnavailable(nil)
+        #expect(harness.plan(nil).request == .tick(limit: 0))
+        _ = harness.begin("e2")
+        #expect(harness.plan(nil).request == .tick(limit: 0))
+        _ = harness.tick(after: .seconds(12))
+        #expect(harness.plan(nil).request == .tick(limit: 5000))
+    }
+
+    @Test func `I5 a new epoch is needed after a decision without Redis, but not after heartbeats alone`() {
+        var harness = AudienceHarness()
+        _ = harness.sendUnavailable(nil)
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: Ticket(110), silentFor: 0)
+        _ = harness.sendUnavailable(.heartbeats(beats: [heartbeat]))
+        #expect(harness.rows.partition.isUnavailable)
+        #expect(!harness.rows.partition.needsEpoch)
+        _ = harness.sendUnavailable(.leave(caller: AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)))
+        #expect(harness.rows.partition.needsEpoch)
+
+        var other = AudienceHarness()
+        _ = other.sendUnavailable(nil, mayHaveRun: true)
+        #expect(other.rows.partition.needsEpoch)
+    }
+
+    @Test func `counts are fresh again when Redis returns with the same leases`() {
+        var harness = AudienceHarness()
+        _ = harness.sendUnavailable(nil)
+        var effects: [Effect] = []
+        harness.handle(.leasesRecovered, into: &effects)
+        #expect(effects == [harness.count(0, of: 0)])
+        #expect(!harness.rows.partition.isUnavailable)
+    }
+
+    @Test
+    func
+        `I5 a new epoch asks gateways to assert sessions, reports no leaves, and settles on correct counts within 15 s`()
+    {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let ticket = Ticket(harness.offset)
+        harness.now = harness.now + .seconds(5)
+        let began = harness.now
+        #expect(
+            harness.begin("e2") == [
+                .presenceEpoch(PresenceEpochRecord(partition: 3, epoch: "e2")), harness.count(1, of: 1, stale: true),
+            ])
+        // A gateway's heartbeat arrives before its assertion, and a leave arrives while other sessions are not
+        // asserted yet.
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+        #expect(
+            harness.send(.heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
+                .isEmpty)
+        let member = Presence(session: "s1", user: AudienceHarness.bob, ticket: ticket, silentFor: 0)
+        #expect(harness.send(.assert(members: [member]), .changed([.asserted(count: 2)])).isEmpty)
+        let leaving = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket.offset)
+        #expect(
+            harness.send(
+                .leave(caller: leaving), .changed([.left(user: AudienceHarness.alice, isLast: true, count: 1)]))
+                == [AudienceHarness.reply(leaving, .done)])
+        #expect(harness.plan(.confirm(user: "alice")).request == nil)
+        let settled = harness.tick(after: .seconds(12))
+        #expect((harness.now - began).count <= 15_000)
+        #expect(
+            settled == [
+                harness.count(1, of: 1), .seat(SeatInput(AudienceHarness.key, .confirmOccupants)),
+                .connection(ConnectionInput(app: "demo", .confirmOwner(live: "stage-1"))),
+                .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host"))),
+            ])
+        #expect(harness.rows.nextDue != nil)  // only the recorded outcomes
+        #expect(harness.rows.partition == PartitionRow())
+    }
+
+    @Test func `I5 another epoch is needed when Redis is lost while an epoch settles`() {
+        var harness = AudienceHarness()
+        _ = harness.begin("e2")
+        _ = harness.sendUnavailable(nil)
+        #expect(harness.rows.partition.needsEpoch)
+        #expect(harness.rows.partition.settlesAt == nil)
+        #expect(harness.tick(after: .seconds(20)).isEmpty)
+    }
+
+    @Test
+    func `the count of a live that opens while an epoch settles is fresh, while Redis is unreachable it is stale`() {
+        var harness = AudienceHarness()
+        _ = harness.begin("e2")
+        let other = LiveKey("demo", "other")
+        func open(_ offset: Int64) -> [Effect] {
+            let input = AudienceInput(other, .opened(epoch: offset, owner: AudienceHarness.bob))
+            let steps = harness.machine.plan([(Moment(now: harness.now, offset: offset), input)], in: &harness.rows)
+            var effects: [Effect] = []
+            harness.handle(.leasesAnswered(steps[0], .nothing), into: &effects)
+            return effects
+        }
+        for case .count(let record) in open(400) { #expect(!record.stale) }
+        _ = harness.sendUnavailable(nil)
+        for case .count(let record) in open(500) { #expect(record.stale) }
+    }
+
+    @Test func `the first epoch of a partition settles at once`() {
+        var harness = AudienceHarness()
+        var effects: [Effect] = []
+        harness.handle(.leaseEpochBegan(name: "e1", wasEmpty: true), into: &effects)
+        #expect(effects == [.presenceEpoch(PresenceEpochRecord(partition: 3, epoch: "e1"))])
+        #expect(harness.rows.partition.settlesAt == nil)
+    }
+}

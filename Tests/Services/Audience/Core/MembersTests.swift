@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import FoundationEssentials
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct MembersTests {
+    /// Rules: R3.21.
+    @Test func `I4 a join is published at once, and its offset is the ticket`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let effects = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+        #expect(
+            effects == [
+                AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice)),
+                AudienceHarness.userPresent(AudienceHarness.alice), harness.count(1, of: 1),
+                AudienceHarness.occupancy(.left, isEmpty: false),
+                AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true)),
+            ])
+    }
+
+    @Test func `a join requests a lease for a session whose ticket is the offset of the join`() {
+        var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
+        let step = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
+        #expect(step.request == .join(live: AudienceHarness.key, owner: "host", member: member, limit: 9))
+    }
+
+    @Test func `neither the join of a user's second device nor the leave of one of two devices is published`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let second = AudienceHarness.caller(AudienceHarness.alice, 1, session: "s2")
+        var effects = harness.send(.join(caller: second), .changed([.joined(isFirst: false, count: 1)]))
+        #expect(
+            effects == [
+                AudienceHarness.reply(second, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+            ])
+        let leaving = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset, session: "s2")
+        effects = harness.send(
+            .leave(caller: leaving), .changed([.left(user: AudienceHarness.alice, isLast: false, count: 1)]))
+        #expect(effects == [AudienceHarness.reply(leaving, .done)])
+    }
+
+    /// Rules: R3.28.
+    @Test func `I4 the leave of the last device is published to viewers and seats at once`() {
+        var harness = AudienceHarness()
+        let ticket = harness.joinAlice()
+        let leaving = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)
+        let effects = harness.send(
+            .leave(caller: leaving), .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+        #expect(
+            effects == [
+                AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
+                harness.count(0, of: 1),
+                AudienceHarness.occupancy(.left, isEmpty: true), AudienceHarness.reply(leaving, .done),
+            ])
+    }
+
+    /// Rules: R3.22.
+    @Test
+    func `the owner has a lease, but is neither announced nor counted, and its loss is reported to the connections`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.owner, 1)
+        var effects = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 0)]))
+        #expect(
+            effects == AudienceHarness.ownerArrived + [
+                AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+            ])
+        effects = harness.tick(
+            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
+        #expect(
+            effects == [
+                AudienceHarness.userGone("host"),
+                .connection(ConnectionInput(app: "demo", .userGone(live: "stage-1", user: "host"))),
+                AudienceHarness.occupancy(.offline, isEmpty: true),
+            ])
+    }
+
+    /// Rules: R18.2.
+    @Test func `I4 an expired viewer is published as having left, and as joined again at its next heartbeat`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let ticket = Ticket(harness.offset)
+        var effects = harness.tick(
+            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
+        #expect(
+            effects == [
+                AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
+                harness.count(0, of: 1),
+                AudienceHarness.occupancy(.left, isEmpty: true),
+            ])
+        harness.now = harness.now + .seconds(3)
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
+        effects = harness.send(
+            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
+        #expect(
+            effects == [
+                AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice)),
+                AudienceHarness.userPresent(AudienceHarness.alice), harness.count(1, of: 1),
+                AudienceHarness.occupancy(.left, isEmpty: false),
+            ])
+    }
+
+    /// Rules: R3.23.
+    @Test func `a join of a missing or full live, and a call without a ticket, are rejected with their codes`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        #expect(
+            AudienceHarness.rejection(caller, harness.send(.join(caller: caller), .changed([.full]))) == .roomFull)
+        let out = AudienceHarness.caller(AudienceHarness.bob, 1)
+        #expect(AudienceHarness.rejection(out, harness.send(.leave(caller: out))) == .notInRoom)
+        #expect(AudienceHarness.rejection(out, harness.send(.list(cursor: "", count: 10, caller: out))) == .notInRoom)
+        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        let late = AudienceHarness.caller(AudienceHarness.bob, 2, ticket: 150)
+        #expect(AudienceHarness.rejection(late, harness.send(.join(caller: late))) == .noSuchRoomOnEntry)
+        #expect(AudienceHarness.rejection(late, harness.send(.leave(caller: late))) == .noSuchRoom)
+        #expect(
+            AudienceHarness.rejection(late, harness.send(.list(cursor: "", count: 10, caller: late))) == .noSuchRoom)
+        #expect(
+            AudienceHarness.rejection(late, harness.send(.kick(user: "x", reason: .byAdmin, caller: late)))
+                == .noSuchRoom
+        )
+    }
+
+    /// Rules: R18.6.
+    @Test func `the end of a live clears its leases, removes its count and rejects the joins of the same batch`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let steps = harness.machine.plan(
+            [
+                (Moment(now: harness.now, offset: 200), AudienceInput(AudienceHarness.key, .join(caller: caller))),
+                (
+                    Moment(now: harness.now, offset: 201),
+                    AudienceInput(AudienceHarness.key, .ended(epoch: 7, ending: AudienceHarness.ending))
+                ),
+            ], in: &harness.rows)
+        #expect(steps[1].request == .clear(live: AudienceHarness.key))
+        var effects: [Effect] = []
+        let change = LeaseChange.joined(isFirst: true, count: 1)
+        harness.handle(.leasesAnswered(steps[0], .changed([change])), into: &effects)
+        harness.handle(.leasesAnswered(steps[1], .nothing), into: &effects)
+        #expect(AudienceHarness.rejection(caller, effects) == .noSuchRoomOnEntry)
+        // The end is passed on to the fan-out with the total of viewers (R3.56).
+        #expect(effects.count == 3)
+        #expect(
+            effects.suffix(2) == [
+                .countGone(AudienceHarness.key),
+                .barrage(BarrageInput(AudienceHarness.key, .ended(ending: AudienceHarness.ending))),
+            ])
+    }
+
+    /// Rules: R3.56.
+    @Test func `the end of a live is passed on with its total of viewers, also when the live is not known`() {
+        var harness = AudienceHarness()
+        for counter in 1...3 {
+            let caller = AudienceHarness.caller(AudienceHarness.bob, Int64(counter))
+            _ = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+        }
+        var ending = AudienceHarness.ending
+        ending.totalViewers = 3
+        #expect(
+            harness.send(.ended(epoch: 7, ending: AudienceHarness.ending)).last
+                == .barrage(BarrageInput(AudienceHarness.key, .ended(ending: ending))))
+        #expect(
+            harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+                == [.barrage(BarrageInput(AudienceHarness.key, .ended(ending: AudienceHarness.ending)))])
+    }
+
+    @Test func `a ticket of an earlier live of the same name is rejected`() {
+        var harness = AudienceHarness()
+        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.owner))
+        let old = AudienceHarness.caller(AudienceHarness.alice, 5, ticket: 102)
+        #expect(AudienceHarness.rejection(old, harness.send(.leave(caller: old))) == .staleTicket)
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: Ticket(102), silentFor: 0)
+        #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
+    }
+
+    /// Rules: R4.1, R4.2.
+    @Test func `a page of the list contains the cursor of the next page`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
+        let member = AudienceMember(user: AudienceHarness.alice, joinedAt: harness.now)
+        #expect(
+            harness.plan(.list(cursor: "", count: 1000, caller: caller)).request
+                == .page(live: AudienceHarness.key, after: -1, count: Limits.audiencePage))
+        let effects = harness.send(
+            .list(cursor: "", count: 1, caller: caller),
+            .page(members: [member], next: 110, count: 5))
+        #expect(
+            effects == [
+                AudienceHarness.reply(caller, .audience(page: AudiencePage(members: [member], cursor: "110", count: 5)))
+            ])
+        #expect(
+            harness.plan(.list(cursor: "110", count: 1, caller: caller)).request
+                == .page(live: AudienceHarness.key, after: 110, count: 1))
+        let bad = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: 110)
+        #expect(
+            AudienceHarness.rejection(bad, harness.send(.list(cursor: "x", count: 1, caller: bad))) == .invalidParameter
+        )
+    }
+
+    /// Rules: R4.4.
+    @Test func `presence verifies the membership of a new admin who is in the live, and rejects one who is not`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.owner, 1, ticket: 110)
+        let command = AudienceCommand.verifyAdminMembership(user: "alice", caller: caller)
+        #expect(
+            harness.send(command, .membership(isMember: true)) == [
+                .directory(
+                    DirectoryInput(
+                        app: "demo", .adminMembershipVerified(live: "stage-1", user: "alice", caller: caller)))
+            ])
+        #expect(AudienceHarness.rejection(caller, harness.send(command, .membership(isMember: false))) == .notMember)
+    }
+
+    @Test func `an occupant without a session is reported as gone`() {
+        var harness = AudienceHarness()
+        #expect(harness.plan(.confirm(user: "alice")).request == .isMember(live: AudienceHarness.key, user: "alice"))
+        #expect(harness.send(.confirm(user: "alice"), .membership(isMember: true)).isEmpty)
+        #expect(
+            harness.send(.confirm(user: "alice"), .membership(isMember: false)) == [AudienceHarness.userGone("alice")])
+    }
+
+    @Test func `row keys survive a round trip through their text`() {
+        for key in [
+            AudienceKey.partition, .live(AudienceHarness.key), .fence(AudienceHarness.key), .bans(AudienceHarness.key),
+            .calls(AudienceHarness.key, "alice", "s1"),
+        ] {
+            #expect(AudienceKey(text: key.text) == key)
+        }
+        #expect(AudienceKey(text: "calls/demo/stage-1/alice") == nil)
+        #expect(AudienceKey(text: "") == nil)
+    }
+
+    @Test func `a stored revocation fence keeps its name`() throws {
+        let row = try JSONEncoder().encode(AudienceRow.fence(row: RevocationFence()))
+        #expect(String(decoding: row, as: UTF8.self) == #"{"floors":{"row":{"floors":[]}}}"#)
+        #expect(AudienceKey.fence(AudienceHarness.key).text.hasPrefix("floors/"))
+    }
+}

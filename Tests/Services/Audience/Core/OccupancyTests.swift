@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct OccupancyTests {
+    private let host = AudienceHarness.caller(AudienceHarness.owner, 1)
+
+    /// A live whose owner joined some time ago; `ticket` is the offset of the join.
+    private func hosted() -> (harness: AudienceHarness, ticket: Int64) {
+        var harness = AudienceHarness()
+        _ = harness.send(.join(caller: self.host), .changed([.joined(isFirst: true, count: 0)]))
+        let ticket = harness.offset
+        harness.now = harness.now + .seconds(5)
+        return (harness, ticket)
+    }
+
+    /// Rules: R3.30.
+    @Test func `the owner's join, leave, expiry and return are reported to the directory`() {
+        var (harness, ticket) = self.hosted()
+        let leaving = AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)
+        var effects = harness.send(
+            .leave(caller: leaving), .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)]))
+        #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
+        harness.now = harness.now + .seconds(5)
+        let again = AudienceHarness.caller(AudienceHarness.owner, 3)
+        effects = harness.send(.join(caller: again), .changed([.joined(isFirst: true, count: 0)]))
+        #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.present, isEmpty: false)])
+        ticket = harness.offset
+        effects = harness.tick(
+            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
+        #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.offline, isEmpty: true)])
+        harness.now = harness.now + .seconds(5)
+        let heartbeat = Heartbeat(session: "s1", user: "host", ticket: Ticket(ticket), silentFor: 0)
+        effects = harness.send(
+            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.owner, count: 0)]))
+        #expect(effects == AudienceHarness.ownerArrived)
+    }
+
+    @Test func `an owner that its gateway signs off is reported as having left`() {
+        var (harness, ticket) = self.hosted()
+        let command = AudienceCommand.signOff(session: "s1", user: "host", ticket: Ticket(ticket))
+        let effects = harness.send(command, .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)]))
+        #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
+    }
+
+    @Test func `the leave of one of several devices is not reported`() {
+        var (harness, ticket) = self.hosted()
+        let leaving = AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)
+        let effects = harness.send(
+            .leave(caller: leaving), .changed([.left(user: AudienceHarness.owner, isLast: false, count: 0)]))
+        #expect(effects == [AudienceHarness.reply(leaving, .done)])
+    }
+
+    /// Rules: R3.62.
+    @Test func `occupancy is reported at most once a second, and the last value always`() {
+        var harness = AudienceHarness()
+        var reports: [(at: Timestamp, effect: Effect)] = []
+        for index in 1...24 {
+            let isIn = index % 2 == 1
+            let effects =
+                isIn
+                ? harness.send(
+                    .join(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(index))),
+                    .changed([.joined(isFirst: true, count: 1)]))
+                : harness.send(
+                    .leave(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(index), ticket: harness.offset)),
+                    .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+            for effect in AudienceHarness.occupancies(effects) { reports.append((harness.now, effect)) }
+            harness.now = harness.now + Milliseconds(130)
+        }
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.bob, 1)), .changed([.joined(isFirst: true, count: 1)]))
+        #expect(harness.rows.nextDue != nil)
+        for _ in 0..<3 {
+            for effect in AudienceHarness.occupancies(harness.tick(after: .seconds(1))) {
+                reports.append((harness.now, effect))
+            }
+        }
+        for (a, b) in zip(reports, reports.dropFirst()) { #expect((b.at - a.at).count >= 1000) }
+        #expect(reports.count >= 2)
+        #expect(reports.last?.effect == AudienceHarness.occupancy(.left, isEmpty: false))
+    }
+
+    @Test func `I5 the loss of the leases does not report a live as empty or its owner as gone`() {
+        var (harness, _) = self.hosted()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        harness.now = harness.now + .seconds(5)
+        var reports = AudienceHarness.occupancies(harness.sendUnavailable(nil))
+        reports += AudienceHarness.occupancies(harness.begin("e2"))
+        let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
+        reports += AudienceHarness.occupancies(
+            harness.send(.assert(members: [member]), .changed([.asserted(count: 1)])))
+        let settled = harness.tick(after: .seconds(12))
+        reports += AudienceHarness.occupancies(settled)
+        #expect(settled.contains(.audience(AudienceInput(AudienceHarness.key, .confirm(user: "host")))))
+        let effects = harness.send(.confirm(user: "host"), .membership(isMember: true))
+        #expect(effects.isEmpty)
+        #expect(reports.isEmpty)
+    }
+
+    @Test func `I5 an owner who left during the loss of the leases is reported as offline once that is confirmed`() {
+        var (harness, _) = self.hosted()
+        _ = harness.begin("e2")
+        #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
+        let effects = harness.send(.confirm(user: "host"), .membership(isMember: false))
+        #expect(
+            effects == [
+                AudienceHarness.userGone("host"),
+                .connection(ConnectionInput(app: "demo", .userGone(live: "stage-1", user: "host"))),
+                AudienceHarness.occupancy(.offline, isEmpty: true),
+            ])
+        harness.now = harness.now + .seconds(5)
+        // An owner that was reported as offline may be asserted later.
+        #expect(
+            harness.send(.confirm(user: "host"), .membership(isMember: true))
+                == [AudienceHarness.occupancy(.present, isEmpty: false)])
+    }
+
+    @Test func `I5 a live is reported as empty once it is confirmed that the owner is absent`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        harness.now = harness.now + .seconds(5)
+        _ = harness.begin("e2")
+        #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
+        let effects = harness.send(.confirm(user: "host"), .membership(isMember: false))
+        #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
+    }
+
+    @Test func `I5 while Redis cannot be reached, joins are reported to the directory and leaves are not`() {
+        var (harness, ticket) = self.hosted()
+        _ = harness.sendUnavailable(nil)
+        #expect(
+            AudienceHarness.occupancies(
+                harness.sendUnavailable(
+                    .leave(caller: AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)))
+            ).isEmpty)
+        var empty = AudienceHarness()
+        _ = empty.sendUnavailable(nil)
+        let joined = empty.sendUnavailable(.join(caller: self.host))
+        #expect(AudienceHarness.occupancies(joined) == [AudienceHarness.occupancy(.present, isEmpty: false)])
+        empty.now = empty.now + .seconds(5)
+        // alice's join cannot be stored in Redis. The live must not be reported as empty until that is certain.
+        _ = empty.sendUnavailable(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        _ = empty.begin("e2")
+        #expect(AudienceHarness.occupancies(empty.tick(after: .seconds(11))).isEmpty)
+        let settled = empty.tick(after: .seconds(1))
+        #expect(AudienceHarness.occupancies(settled).isEmpty, "the owner is here as far as is known")
+        #expect(
+            AudienceHarness.occupancies(empty.send(.confirm(user: "host"), .membership(isMember: false)))
+                == [AudienceHarness.occupancy(.offline, isEmpty: true)])
+    }
+
+    @Test func `I5 a membership question that Redis could not answer causes a new epoch, and is asked again`() {
+        var (harness, _) = self.hosted()
+        _ = harness.sendUnavailable(.confirm(user: "host"))
+        #expect(harness.rows.partition.needsEpoch)
+        _ = harness.begin("e2")
+        #expect(
+            harness.tick(after: .seconds(12)).contains(
+                .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host")))))
+    }
+
+    @Test func `an owner who returns while the leases are uncertain is reported to the seats`() {
+        var (harness, _) = self.hosted()
+        _ = harness.tick(
+            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
+        harness.now = harness.now + .seconds(5)
+        _ = harness.begin("e2")
+        let resuming = AudienceHarness.caller(AudienceHarness.owner, 5, ticket: 102)
+        let effects = harness.send(.join(caller: resuming), .changed([.joined(isFirst: true, count: 0)]))
+        #expect(effects.contains(AudienceHarness.userPresent(AudienceHarness.owner)))
+        #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.present, isEmpty: false)])
+        let again = AudienceHarness.caller(AudienceHarness.owner, 6, ticket: harness.offset)
+        #expect(
+            harness.send(.join(caller: again), .changed([.joined(isFirst: true, count: 0)]))
+                == [AudienceHarness.reply(again, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))])
+    }
+
+    @Test func `I5 the resume of a viewer while the leases are uncertain is not published as a join`() {
+        var harness = AudienceHarness()
+        let ticket = harness.joinAlice()
+        _ = harness.begin("e2")
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)
+        #expect(
+            harness.send(.join(caller: resuming), .changed([.joined(isFirst: true, count: 1)]))
+                == [AudienceHarness.reply(resuming, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))]
+        )
+        #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)
+    }
+}

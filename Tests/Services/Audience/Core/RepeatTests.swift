@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct RepeatTests {
+    @Test func `I15 a repeated join gets the same reply with the same ticket, without a lease request`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let first = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+        let step = harness.plan(.join(caller: caller))
+        #expect(step.request == nil)
+        #expect(harness.send(.join(caller: caller)) == Array(first.suffix(1)))
+    }
+
+    @Test func `I6 I15 a repeated join is rejected after a kick, a leave or the live's end`() {
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        func joined() -> (AudienceHarness, Int64) {
+            var harness = AudienceHarness()
+            for effect in harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)])) {
+                if case .reply(let reply) = effect, case .success(.joined(let ticket, _, _, _)) = reply.outcome {
+                    return (harness, ticket.offset)
+                }
+            }
+            Issue.record("alice is not in")
+            return (harness, 0)
+        }
+        var (harness, ticket) = joined()
+        _ = harness.send(
+            .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
+            .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
+
+        (harness, ticket) = joined()
+        _ = harness.send(
+            .leave(caller: AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)),
+            .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
+
+        (harness, ticket) = joined()
+        _ = harness.send(.signOff(session: "s1", user: "alice", ticket: Ticket(ticket)))
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
+
+        (harness, _) = joined()
+        _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.bob))
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .noSuchRoomOnEntry)
+    }
+
+    /// Rules: R15.13.
+    @Test
+    func `I6 a resume is rejected with a ticket that no join of the live issued, and accepted with an issued one`() {
+        var harness = AudienceHarness()
+        let opened = harness.offset
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let given = harness.offset
+        // The first ticket equals the offset of the join that carries it.
+        let never = [given + 1, -1, 0, opened - 1, opened, Int64.max]
+        for (index, ticket) in never.enumerated() {
+            let caller = AudienceHarness.caller(AudienceHarness.bob, Int64(index + 1), ticket: ticket)
+            let effects = harness.send(.join(caller: caller))
+            #expect(AudienceHarness.rejection(caller, effects) == .staleTicket, "ticket \(ticket) at \(harness.offset)")
+            #expect(effects.count == 1)
+        }
+        let back = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: given)
+        let answer = harness.send(.join(caller: back), .changed([.joined(isFirst: false, count: 1)]))
+        #expect(
+            answer == [AudienceHarness.reply(back, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))])
+        let expired = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: given)
+        let rejoin = harness.send(.join(caller: expired), .changed([.joined(isFirst: true, count: 1)]))
+        #expect(
+            rejoin.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))),
+            "after her lease had ended")
+        // The same holds while Redis cannot be reached (I5).
+        let high = AudienceHarness.caller(AudienceHarness.bob, 20, ticket: harness.offset + 1)
+        #expect(AudienceHarness.rejection(high, harness.sendUnavailable(.join(caller: high))) == .staleTicket)
+    }
+
+    @Test func `a leave that arrives after a later join does not change the recorded reply of that join`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let again = AudienceHarness.caller(AudienceHarness.alice, 2)
+        let answer = harness.send(.join(caller: again), .changed([.joined(isFirst: false, count: 1)])).suffix(1)
+        _ = harness.send(.leave(caller: AudienceHarness.caller(AudienceHarness.alice, 3, ticket: 102)), .changed([]))
+        #expect(harness.send(.join(caller: again)) == Array(answer))
+    }
+
+    @Test func `I15 a join that is twice in one batch is executed once and answered twice`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let input = AudienceInput(AudienceHarness.key, .join(caller: caller))
+        let steps = harness.machine.plan(
+            [(Moment(now: harness.now, offset: 200), input), (Moment(now: harness.now, offset: 201), input)],
+            in: &harness.rows)
+        #expect(steps[0].request != nil)
+        #expect(steps[1].request == nil)
+        var effects: [Effect] = []
+        let change = LeaseChange.joined(isFirst: true, count: 1)
+        harness.handle(.leasesAnswered(steps[0], .changed([change])), into: &effects)
+        harness.handle(.leasesAnswered(steps[1], .nothing), into: &effects)
+        let answer = AudienceHarness.reply(caller, .joined(ticket: Ticket(200), epoch: 7, confirmed: true))
+        #expect(effects.filter { $0 == answer }.count == 2)
+        #expect(effects.count == 6)
+    }
+
+    /// Rules: R16.8.
+    @Test func `I15 a request older than the recorded outcomes is rejected and not executed`() {
+        var harness = AudienceHarness()
+        for counter in 1...20 {
+            _ = harness.send(
+                .join(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(counter))),
+                .changed([.joined(isFirst: false, count: 1)]))
+        }
+        let old = AudienceHarness.caller(AudienceHarness.alice, 1)
+        #expect(AudienceHarness.rejection(old, harness.send(.join(caller: old))) == .requestForgotten)
+    }
+
+    @Test func `recorded outcomes are removed when they expire`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] != nil)
+        _ = harness.tick(after: .seconds(71))
+        _ = harness.tick(after: IdempotencyLimits.floorLifetime + .seconds(10))
+        #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] == nil)
+    }
+
+    @Test func `a batch's changes of rows can be rolled back`() {
+        var harness = AudienceHarness()
+        let before = harness.rows.sortedKeys.map { harness.rows[$0] }
+        var effects: [Effect] = []
+        let step = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        harness.handle(.leasesAnswered(step, .changed([])), into: &effects)
+        harness.rows.rollback()
+        #expect(harness.rows.sortedKeys.map { harness.rows[$0] } == before)
+    }
+
+    /// Rules: R16.11.
+    @Test func `I15 a late retry lets nobody in, and gets its outcome while it is remembered`() {
+        var harness = AudienceHarness()
+        var caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        caller.isLateRetry = true
+        #expect(harness.plan(.join(caller: caller)).request == nil)
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
+        caller.isLateRetry = false
+        let first = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+        caller.isLateRetry = true
+        #expect(harness.send(.join(caller: caller)) == Array(first.suffix(1)))
+        _ = harness.tick(after: .seconds(70))
+        caller.isLateRetry = false
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
+        _ = harness.tick(after: .seconds(310))
+        caller.isLateRetry = true
+        #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
+    }
+
+    /// Rules: R15.16.
+    @Test func `I15 a leave without a ticket gets the outcome of its first copy, or changes nothing`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let leave = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
+        let first = harness.send(
+            .leave(caller: leave), .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+        let again = AudienceHarness.caller(AudienceHarness.alice, 2)
+        #expect(harness.send(.leave(caller: again)) == first.filter { if case .reply = $0 { true } else { false } })
+        let rows = harness.rows.count
+        let other = AudienceHarness.caller(AudienceHarness.bob, 1)
+        #expect(AudienceHarness.rejection(other, harness.send(.leave(caller: other))) == .notInRoom)
+        #expect(harness.rows.count == rows, "no outcome is stored")
+        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        #expect(harness.send(.leave(caller: again)) == first.filter { if case .reply = $0 { true } else { false } })
+        #expect(AudienceHarness.rejection(other, harness.send(.leave(caller: other))) == .notInRoom)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite struct RightsTests {
+    /// Rules: R1.5, R4.3.
+    @Test func `the list shows the admins that the directory has reported`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
+        let members = [AudienceHarness.alice, AudienceHarness.bob].map {
+            AudienceMember(user: $0, joinedAt: harness.now)
+        }
+        func roles() -> [LiveRole] {
+            let result = LeaseResult.page(members: members, next: nil, count: 2)
+            for case .reply(let reply) in harness.send(.list(cursor: "", count: 2, caller: caller), result) {
+                if case .success(.audience(let page)) = reply.outcome { return page.members.map(\.role) }
+            }
+            return []
+        }
+        #expect(roles() == [.generalUser, .generalUser])
+        #expect(harness.send(.rights(admins: ["bob"], maxMembers: 0)).isEmpty)
+        #expect(roles() == [.generalUser, .admin])
+        _ = harness.send(.rights(admins: [], maxMembers: 0))
+        #expect(roles() == [.generalUser, .generalUser])
+    }
+
+    /// Rules: R3.24.
+    @Test func `the limit of users is the lower one of the live and its app`() {
+        var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
+        let limit = { (harness: inout AudienceHarness) -> Int? in
+            guard
+                case .join(_, _, _, let limit, _, _)? = harness.plan(
+                    .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1))
+                ).request
+            else { return nil }
+            return limit
+        }
+        #expect(limit(&harness) == 9)
+        _ = harness.send(.rights(admins: [], maxMembers: 3))
+        #expect(limit(&harness) == 3)
+        _ = harness.send(.rights(admins: [], maxMembers: 30))
+        #expect(limit(&harness) == 9)
+    }
+
+    @Test func `a session that its gateway signs off leaves the live, without a reply`() {
+        var harness = AudienceHarness()
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
+            .changed([.joined(isFirst: true, count: 1)]))
+        let ticket = Ticket(harness.offset)
+        harness.now = harness.now + .seconds(2)
+        let command = AudienceCommand.signOff(session: "s1", user: "alice", ticket: ticket)
+        #expect(
+            harness.plan(command).request
+                == .leave(live: AudienceHarness.key, owner: "host", user: "alice", session: "s1", ticket: ticket))
+        #expect(
+            harness.send(command, .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)])) == [
+                AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
+                harness.count(0, of: 1),
+                AudienceHarness.occupancy(.left, isEmpty: true),
+            ])
+        _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
+        #expect(harness.plan(command).request == nil)
+    }
+
+    @Test func `a new name is published to seats and viewers once, and rejected while Redis cannot be reached`() {
+        var harness = AudienceHarness()
+        let renamed = UserInfo(userID: "alice", userName: "Alice B.", avatarURL: "https://example.org/b")
+        let caller = AudienceHarness.caller(renamed, 5, ticket: 110)
+        #expect(
+            harness.plan(.profile(caller: caller)).request
+                == .rename(live: AudienceHarness.key, user: renamed, session: "s1", ticket: Ticket(110)))
+        let away = AudienceHarness.caller(renamed, 6, ticket: 110)
+        #expect(AudienceHarness.rejection(away, harness.sendUnavailable(.profile(caller: away))) == .unavailable)
+        let outside = AudienceHarness.caller(renamed, 7)
+        #expect(AudienceHarness.rejection(outside, harness.send(.profile(caller: outside))) == .notInRoom)
+        #expect(
+            harness.send(.profile(caller: caller), .changed([.renamed])) == [
+                .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))),
+                AudienceHarness.tip(.userChanged(user: renamed)),
+                AudienceHarness.reply(caller, .done),
+            ])
+        #expect(harness.send(.profile(caller: caller)) == [AudienceHarness.reply(caller, .done)])
+    }
+
+    @Test func `a mute is announced with the name that the user has in the live, or else with its id`() {
+        var harness = AudienceHarness()
+        let until = harness.now + .seconds(60)
+        let mute = AudienceCommand.announceMute(user: "alice", isDisable: true, until: until)
+        #expect(harness.plan(mute).request == .profile(live: AudienceHarness.key, user: "alice"))
+        #expect(
+            harness.send(mute, .profile(AudienceHarness.alice)) == [
+                AudienceHarness.tip(.messageDisabled(user: AudienceHarness.alice, isDisable: true, until: until))
+            ])
+        let end = AudienceCommand.announceMute(user: "alice", isDisable: false, until: nil)
+        let nameless = [
+            AudienceHarness.tip(.messageDisabled(user: UserInfo(userID: "alice"), isDisable: false, until: nil))
+        ]
+        #expect(harness.send(end, .profile(nil)) == nameless, "it is not here")
+        var away = AudienceHarness()
+        let announced = away.sendUnavailable(end)
+        #expect(announced.filter { nameless.contains($0) } == nameless, "nobody knows who is here")
+    }
+
+    /// Rules: R2.13.
+    @Test func `the owner's new name also reaches the directory and the connections, by a profile change or a join`() {
+        var harness = AudienceHarness()
+        let renamed = UserInfo(userID: "host", userName: "Host the Great")
+        let caller = AudienceHarness.caller(renamed, 5, ticket: 110)
+        let effects = harness.send(.profile(caller: caller), .changed([.renamed]))
+        #expect(
+            effects == [
+                .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))), AudienceHarness.ownerProfile(renamed),
+                .connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: renamed))),
+                AudienceHarness.tip(.userChanged(user: renamed)), AudienceHarness.reply(caller, .done),
+            ])
+        for (name, isTold) in [("Host again", true), ("", false)] {
+            var harness = AudienceHarness()
+            let owner = UserInfo(userID: "host", userName: name)
+            let entered = harness.send(
+                .join(caller: AudienceHarness.caller(owner, 6)), .changed([.joined(isFirst: true, count: 0)]))
+            #expect(
+                entered.contains(AudienceHarness.ownerProfile(owner)) == isTold,
+                "one without a name keeps the live's for it")
+        }
+    }
+
+    @Test func `a user who joins again under another name is renamed everywhere, without a published join or leave`() {
+        var harness = AudienceHarness()
+        harness.offset = 120
+        let renamed = UserInfo(userID: "alice", userName: "Alice B.")
+        let caller = AudienceHarness.caller(renamed, 5, ticket: 110)
+        let result = LeaseResult.changed([.joined(isFirst: false, count: 0, isRenamed: true)])
+        #expect(
+            harness.send(.join(caller: caller), result) == [
+                .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))),
+                AudienceHarness.tip(.userChanged(user: renamed)),
+                AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true)),
+            ])
+        let owner = AudienceHarness.caller(UserInfo(userID: "host", userName: "Host B."), 6, ticket: 111)
+        let again = harness.send(
+            .join(caller: owner), .changed([.joined(isFirst: false, count: 0, isRenamed: true)]))
+        #expect(again.contains(AudienceHarness.ownerProfile(owner.user)))
+        #expect(
+            again.contains(.connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: owner.user)))))
+    }
+
+    @Test func `a new name of a user whose leases expired is accepted, and published only when the user returns`() {
+        var harness = AudienceHarness()
+        let caller = AudienceHarness.caller(UserInfo(userID: "alice", userName: "Alice B."), 5, ticket: 110)
+        #expect(harness.send(.profile(caller: caller), .changed([])) == [AudienceHarness.reply(caller, .done)])
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import MachineKit
+import PlazaModel
+import Presence
+import RedisClient
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct EpochTests {
+    private let fixture: RedisFixture
+    private var partition: PartitionHarness { self.fixture.partition }
+
+    init() throws { self.fixture = try RedisFixture() }
+
+    @Test func `the first owner begins an epoch, and later owners keep it`() throws {
+        #expect(PartitionHarness.epochs(self.partition.published).count == 1)
+        try self.partition.replaceOwner()
+        #expect(PartitionHarness.epochs(try self.partition.run()).isEmpty)
+    }
+
+    @Test func `I5 after FLUSHALL viewers are asserted again, and list and count are correct within 15 s`() throws {
+        let tickets = try self.joinThree()
+        try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
+        let began = try self.partition.tick(seconds: 1)
+        #expect(PartitionHarness.epochs(began).count == 1)
+        #expect(PartitionHarness.counts(began).map(\.stale) == [true])
+        #expect(PartitionHarness.counts(began).map(\.count) == [3])
+        try self.settles(tickets)
+    }
+
+    @Test func `I5 after a restart of Redis without its data, list and count are correct within 15 s`() throws {
+        let tickets = try self.joinThree()
+        self.fixture.redis.kill()
+        #expect(PartitionHarness.counts(try self.partition.tick(seconds: 3)).map(\.stale) == [true])
+        try self.fixture.redis.restart()
+        #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).count == 1)
+        try self.settles(tickets)
+    }
+
+    @Test func `I5 a restart of Redis with its data also begins a new epoch, because the data may be old`() throws {
+        let data = FileManager.default.temporaryDirectory.appending(path: "presence-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: data) }
+        let redis = try LiveRedis(
+            arguments: ["--dir", data.path, "--appendonly", "yes", "--appendfsync", "always"])
+        let partition = try PartitionHarness(redis: redis.port)
+        try partition.send(.join(caller: PartitionHarness.caller("alice", 1)))
+        redis.kill()
+        try partition.tick(seconds: 2)
+        try redis.restart()
+        let effects = try partition.tick(seconds: 1)
+        #expect(PartitionHarness.epochs(effects).count == 1)
+        #expect(PartitionHarness.leftUsers(partition.published).isEmpty)
+    }
+
+    @Test func `I5 a decision while Redis is unreachable causes a new epoch, but a time without input does not`() throws
+    {
+        let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
+        try self.partition.replaceOwner(connection: connection)
+        let tickets = try self.joinThree()
+        connection.isCut = true
+        let away = try self.partition.tick(seconds: 120)
+        #expect(PartitionHarness.counts(away).map(\.stale) == [true])
+        connection.isCut = false
+        let back = try self.partition.tick(seconds: 1)
+        #expect(PartitionHarness.epochs(back).isEmpty)
+        #expect(PartitionHarness.counts(back).map(\.stale) == [false])
+        // The two minutes without Redis are added to all leases.
+        #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 30)).isEmpty)
+
+        connection.isCut = true
+        let joined = try self.partition.send(.join(caller: PartitionHarness.caller("dora", 1)))
+        guard case .success(.joined(_, _, false, _))? = PartitionHarness.results(joined).first else {
+            return #expect(Bool(false), "not unconfirmed: \(joined)")
+        }
+        #expect(PartitionHarness.joinedUsers(joined) == ["dora"])
+        connection.isCut = false
+        #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).count == 1)
+        try self.settles(tickets)
+    }
+
+    @Test func `I5 a batch whose connection breaks while it is executed counts as decided without Redis`() throws {
+        let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
+        try self.partition.replaceOwner(connection: connection)
+        let tickets = try self.joinThree()
+        connection.breaksNext = true
+        try self.partition.tick(seconds: 1)
+        #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).count == 1)
+        try self.settles(tickets)
+    }
+
+    @Test func `I5 an epoch whose transaction aborts is begun again under another name`() throws {
+        try self.joinThree()
+        try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
+        self.partition.write(nil, after: .seconds(1))
+        let first = PartitionHarness.epochs(try self.partition.process())
+        self.partition.rollback()
+        let second = PartitionHarness.epochs(try self.partition.process())
+        self.partition.commit()
+        #expect(first.count == 1)
+        #expect(second.count == 1)
+        #expect(first != second)
+        #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).isEmpty)
+    }
+
+    @Test func `a new cluster ignores the data that it finds in an old Redis`() throws {
+        try self.joinThree()
+        try self.partition.tick(seconds: 200)
+        let fresh = try PartitionHarness(redis: self.fixture.redis.port)
+        try fresh.run()
+        #expect(
+            PartitionHarness.joinedUsers(try fresh.send(.join(caller: PartitionHarness.caller("alice", 1)))) == [
+                "alice"
+            ])
+        #expect(try fresh.list(page: 10) == ["alice"])
+    }
+
+    @Test func `I5 a viewer who is not asserted is gone when the epoch has settled`() throws {
+        let tickets = try self.joinThree()
+        try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
+        try self.partition.tick(seconds: 1)
+        try self.partition.send(.assert(members: [self.member("alice", tickets)]))
+        let settled = try self.partition.tick(seconds: 12)
+        #expect(PartitionHarness.counts(settled).map(\.count) == [1])
+        #expect(PartitionHarness.usersGone(try self.partition.send(.confirm(user: "bob"))) == ["bob"])
+        #expect(PartitionHarness.usersGone(try self.partition.send(.confirm(user: "alice"))).isEmpty)
+    }
+
+    // MARK: Steps
+
+    @discardableResult
+    private func joinThree() throws -> [String: Int64] {
+        var tickets: [String: Int64] = [:]
+        for name in ["alice", "bob", "carol"] {
+            tickets[name] = self.partition.write(.join(caller: PartitionHarness.caller(name, 1)))
+        }
+        try self.partition.run()
+        try self.partition.tick(seconds: 2)
+        return tickets
+    }
+
+    private func member(_ name: String, _ tickets: [String: Int64]) -> Presence {
+        Presence(session: "s1", user: PartitionHarness.user(name), ticket: Ticket(tickets[name] ?? 0), silentFor: 100)
+    }
+
+    /// Lets a gateway assert three viewers; checks that list and count are correct, and that no leave was published.
+    private func settles(_ tickets: [String: Int64]) throws {
+        let names = tickets.keys.sorted()
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", tickets["bob"] ?? 0)]))
+        let asserted = try self.partition.send(.assert(members: names.map { self.member($0, tickets) }))
+        #expect(asserted.isEmpty)
+        #expect(try self.partition.list(page: 2).sorted() == names)
+        let settled = try self.partition.tick(seconds: 12)
+        #expect(PartitionHarness.counts(settled).map(\.count) == [names.count])
+        #expect(PartitionHarness.counts(settled).map(\.stale) == [false])
+        #expect(settled.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
+        #expect(PartitionHarness.leftUsers(self.partition.published).isEmpty)
+        #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
+        let tips = PartitionHarness.joinedUsers(self.partition.published)
+        #expect(tips.count == Set(tips).count)
+    }
+}
+
+/// A connection that a test can cut, or let break after it has executed the next pipeline.
+final class InterruptibleConnection: LeaseConnection {
+    var isCut = false
+    var breaksNext = false
+    private let connection: any LeaseConnection
+
+    init(_ connection: any LeaseConnection) { self.connection = connection }
+
+    func connect() throws(RedisError) -> RedisClient.Identity {
+        if self.isCut { throw .unreachable("cut") }
+        return try self.connection.connect()
+    }
+
+    func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
+        if self.isCut { throw .unreachable("cut") }
+        let replies = try self.connection.run(calls)
+        if self.breaksNext {
+            self.breaksNext = false
+            throw .disconnected("cut after sending")
+        }
+        return replies
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct ExpiryTests {
+    private let fixture: RedisFixture
+    private var partition: PartitionHarness { self.fixture.partition }
+
+    init() throws { self.fixture = try RedisFixture() }
+
+    /// Rules: R1.3.
+    @Test func `I4 a silent viewer goes offline no sooner than 90 s after its last heartbeat and no later than 92 s`()
+        throws
+    {
+        let alice = self.partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        let bob = self.partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        try self.partition.run()
+        try self.partition.tick(seconds: 30)
+        try self.partition.send(
+            .heartbeats(beats: [PartitionHarness.beat("alice", alice), PartitionHarness.beat("bob", bob)]))
+        var seconds = 0
+        while seconds < 200 {
+            seconds += 1
+            let effects = try self.partition.tick(seconds: 1)
+            if seconds % 10 == 0 { try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", bob)])) }
+            if PartitionHarness.leftUsers(effects) == ["alice"] {
+                #expect(PartitionHarness.usersGone(effects) == ["alice"])
+                #expect(PartitionHarness.counts(effects).last?.count == 1)
+                break
+            }
+            #expect(PartitionHarness.leftUsers(effects).isEmpty)
+        }
+        #expect((90...92).contains(seconds))
+        #expect(try self.partition.list(page: 10) == ["bob"])
+    }
+
+    @Test func `I4 a heartbeat extends the lease from the time of the heartbeat itself, and never shortens it`() throws
+    {
+        let alice = try self.join("alice")
+        try self.partition.tick(seconds: 20)
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", alice, silentFor: 15_000)]))
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", alice, silentFor: 80_000)]))
+        #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 74)).isEmpty)
+        #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 2)) == ["alice"])
+    }
+
+    @Test func `I4 a time without any input is added to all leases`() throws {
+        try self.join("alice")
+        try self.partition.tick(seconds: 80)
+        #expect(PartitionHarness.leftUsers(try self.partition.send(nil, after: .seconds(60))).isEmpty)
+        #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 9)).isEmpty)
+        #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 3)) == ["alice"])
+    }
+
+    @Test func `I4 a long time without input before the first join does not extend its lease`() throws {
+        self.partition.write(.join(caller: PartitionHarness.caller("alice", 1)), after: .seconds(5000))
+        try self.partition.run()
+        #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 92)) == ["alice"])
+    }
+
+    @Test func `a heartbeat after the lease has expired restores the viewer with its profile`() throws {
+        let alice = try self.join("alice")
+        #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 92)) == ["alice"])
+        let effects = try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", alice)]))
+        #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
+        #expect(
+            effects.contains(
+                .barrage(
+                    BarrageInput(
+                        PartitionHarness.key, .publish(content: .audienceJoined(user: PartitionHarness.user("alice")))))
+            ))
+        #expect(try self.partition.list(page: 10) == ["alice"])
+    }
+
+    @Test func `a heartbeat that arrives after a leave or a kick restores nobody`() throws {
+        let alice = try self.join("alice")
+        let bob = try self.join("bob")
+        try self.partition.send(.leave(caller: PartitionHarness.caller("alice", 2, ticket: alice)))
+        // In one batch, the revocation fence of the kick is not yet stored when the heartbeat is planned.
+        self.partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
+        self.partition.write(
+            .heartbeats(beats: [PartitionHarness.beat("alice", alice), PartitionHarness.beat("bob", bob)]))
+        let effects = try self.partition.run()
+        #expect(PartitionHarness.joinedUsers(effects).isEmpty)
+        #expect(PartitionHarness.leftUsers(effects) == ["bob"])
+        #expect(try self.partition.list(page: 10).isEmpty)
+        // After the session has joined again, its heartbeats count again.
+        let again = try self.partition.send(.join(caller: PartitionHarness.caller("bob", 2)))
+        #expect(PartitionHarness.joinedUsers(again) == ["bob"])
+        #expect(try self.partition.list(page: 10) == ["bob"])
+    }
+
+    @Test func `a heartbeat that is older than a lease restores nobody`() throws {
+        let alice = try self.join("alice")
+        try self.partition.tick(seconds: 92)
+        let effects = try self.partition.send(
+            .heartbeats(beats: [PartitionHarness.beat("alice", alice, silentFor: 92_000)]))
+        #expect(effects.isEmpty)
+    }
+
+    @Test func `a leave from before the second join of a session removes nothing`() throws {
+        let first = try self.join("alice")
+        try self.partition.send(.join(caller: PartitionHarness.caller("alice", 2)))
+        let effects = try self.partition.send(.leave(caller: PartitionHarness.caller("alice", 3, ticket: first)))
+        #expect(PartitionHarness.leftUsers(effects).isEmpty)
+        #expect(try self.partition.list(page: 10) == ["alice"])
+    }
+
+    @Test func `leases beyond the limit of one tick expire at the next tick`() throws {
+        let machine = 5000
+        for index in 0..<(machine + 10) {
+            self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", 1)), after: Milliseconds(0))
+        }
+        try self.partition.run()
+        try self.partition.tick(seconds: 89)
+        let first = PartitionHarness.leftUsers(try self.partition.tick(seconds: 1))
+        let second = PartitionHarness.leftUsers(try self.partition.tick(seconds: 1))
+        #expect(first.count + second.count == machine + 10)
+        #expect(first.count == machine || first.isEmpty)
+        #expect(Set(first + second).count == machine + 10)
+    }
+
+    @discardableResult
+    private func join(_ name: String) throws -> Int64 {
+        let offset = self.partition.write(.join(caller: PartitionHarness.caller(name, 1)))
+        try self.partition.run()
+        return offset
+    }
+
+    /// Rules: R16.12.
+    @Test func `I15 a join that was sent again during a standstill gets its first ticket`() throws {
+        let first = try self.partition.send(.join(caller: PartitionHarness.caller("anna", 1)))
+        self.partition.write(.join(caller: PartitionHarness.caller("anna", 1)), after: .seconds(80))
+        try self.partition.replaceOwner()
+        #expect(PartitionHarness.results(first).count == 1)
+        #expect(PartitionHarness.results(try self.partition.run()) == PartitionHarness.results(first))
+        try self.partition.tick(seconds: 75)
+        let late = try self.partition.send(.join(caller: PartitionHarness.caller("anna", 1)))
+        #expect(PartitionHarness.results(late) == [.failure(error: .requestForgotten)])
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import Testing
+
+/// The script that reads whether a user is in the live, and its profile (R6.14, R6.15).
+@Suite(.timeLimit(.minutes(1))) struct GuestMembershipScriptTests {
+    private let fixture: RedisFixture
+    private var partition: PartitionHarness { self.fixture.partition }
+
+    init() throws { self.fixture = try RedisFixture() }
+
+    /// Rules: R6.15.
+    @Test func `a guest's membership is verified, with its name and avatar, only while it is in the live`() throws {
+        var alice = PartitionHarness.user("alice")
+        alice.avatarURL = "https://example.org/a b"
+        let joining = Caller(
+            user: alice, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
+        let ticket = Int64(self.partition.inbox.count)
+        try self.partition.send(.join(caller: joining))
+        let host = PartitionHarness.caller("host", 1, ticket: ticket)
+        let offer = SeatOffer.placement(seatIndex: 4)
+        let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: offer, caller: host)
+        #expect(
+            try self.partition.send(command).contains(
+                .seat(
+                    SeatInput(PartitionHarness.key, .guestMembershipVerified(user: alice, offer: offer, caller: host))))
+        )
+        try self.partition.send(.leave(caller: PartitionHarness.caller("alice", 2, ticket: ticket)))
+        guard case .failure(let error)? = PartitionHarness.results(try self.partition.send(command)).first else {
+            Issue.record("vouched for someone who has left")
+            return
+        }
+        #expect(error.code == .notMember)
+    }
+}

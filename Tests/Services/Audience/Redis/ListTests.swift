@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Presence
+import RedisClient
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ListTests {
+    private let fixture: RedisFixture
+    private var partition: PartitionHarness { self.fixture.partition }
+
+    init() throws { self.fixture = try RedisFixture() }
+
+    /// Rules: R4.1.
+    @Test func `pages of the list contain every viewer once, in the order of joining, without the owner`() throws {
+        for index in 0..<25 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", 1))) }
+        self.partition.write(.join(caller: PartitionHarness.caller("host", 1)))
+        // A second device does not change the order.
+        self.partition.write(.join(caller: PartitionHarness.caller("u3", 1, session: "s2")))
+        try self.partition.run()
+        #expect(try self.partition.list(page: 4) == (0..<25).map { "u\($0)" })
+        #expect(try self.partition.list(page: 25) == (0..<25).map { "u\($0)" })
+        #expect(try self.partition.list(page: 24) == (0..<25).map { "u\($0)" })
+    }
+
+    /// Rules: R1.4.
+    @Test func `a page shows the names, avatars and join times of its viewers`() throws {
+        var user = PartitionHarness.user("alice")
+        user.userName = "Álice 5 の\n"
+        user.avatarURL = "https://example.org/a b"
+        let caller = Caller(
+            user: user, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
+        try self.partition.send(.join(caller: caller))
+        let asking = PartitionHarness.caller("alice", 2, ticket: 5)
+        let results = PartitionHarness.results(try self.partition.send(.list(cursor: "", count: 10, caller: asking)))
+        let page = try #require(results.first?.audiencePage, "no page: \(results)")
+        #expect(page.members.map(\.user) == [user])
+        #expect(page.members.first?.joinedAt.milliseconds ?? 0 > 1_700_000_000_000)
+        #expect(page.count == 1)
+    }
+
+    /// Rules: R3.25.
+    @Test func `a full live admits the owner and a second device of a viewer, and nobody else`() throws {
+        let connection = RedisLeaseConnection.withoutPause(port: self.fixture.redis.port)
+        func join(_ offset: Int64, _ user: String, _ session: String) throws -> RedisReply {
+            let arguments = [
+                "1", "e", "\(offset)", "1000", "90000", "a/l", "host", user, session, "0 ", "1", "", "0",
+            ]
+            return try connection.run([LeaseScript.join.call(arguments, key: "{audience.5}")])[0]
+        }
+        _ = try connection.connect()
+        _ = try connection.run([LeaseScript.begin.call(["1", "e", "0", "1000", "1"], key: "{audience.5}")])
+        for (offset, who) in [("alice", "s1"), ("alice", "s2"), ("host", "s1"), ("bob", "s1")].enumerated() {
+            #expect(try join(Int64(offset), who.0, who.1) == .integer(1))
+        }
+        let raw = try PlainRedisClient(port: self.fixture.redis.port)
+        let entries = try raw.run("XRANGE", "{audience.5}:outbox", "-", "+").allTexts
+        #expect(entries.count { $0 == "joined" } == 3)
+        #expect(entries.count { $0 == "full" } == 1)
+    }
+
+    @Test func `a user's oldest session is removed when a session exceeds the limit`() throws {
+        var tickets: [Int64] = []
+        for index in 0..<25 {
+            tickets.append(
+                self.partition.write(
+                    .join(caller: PartitionHarness.caller("alice", 1, session: SessionID("s\(index)")))))
+        }
+        let effects = try self.partition.run()
+        #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
+        let raw = try PlainRedisClient(port: self.fixture.redis.port)
+        #expect(try raw.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
+        #expect(try raw.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
+        for index in 5..<24 {
+            self.partition.write(
+                .leave(
+                    caller: PartitionHarness.caller("alice", 2, ticket: tickets[index], session: SessionID("s\(index)"))
+                ))
+        }
+        #expect(PartitionHarness.leftUsers(try self.partition.run()).isEmpty)
+        let last = try self.partition.send(
+            .leave(caller: PartitionHarness.caller("alice", 2, ticket: tickets[24], session: "s24")))
+        #expect(PartitionHarness.leftUsers(last) == ["alice"])
+        #expect(try raw.run("EXISTS", "{audience.0}:members:demo/stage-1") == .integer(0))
+    }
+
+    @Test func `the end of a live leaves no key in Redis`() throws {
+        for index in 0..<5 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", 1))) }
+        try self.partition.send(.ended(epoch: 7, ending: PartitionHarness.ending))
+        try self.partition.send(nil)
+        let raw = try PlainRedisClient(port: self.fixture.redis.port)
+        let names = try raw.run("KEYS", "*").allTexts
+        #expect(names.sorted() == ["{audience.0}:outbox", "{audience.0}:state"])
+        #expect(try raw.run("XLEN", "{audience.0}:outbox") == .integer(0))
+        #expect(try raw.run("HGET", "{audience.0}:state", "sessions") == .text("0"))
+    }
+
+    /// Rules: R4.9.
+    @Test func `I6 a kick removes all devices of a user`() throws {
+        self.partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        self.partition.write(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
+        try self.partition.run()
+        let effects = try self.partition.send(
+            .kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
+        #expect(PartitionHarness.leftUsers(effects) == ["alice"])
+        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        #expect(try self.partition.list(page: 10).isEmpty)
+    }
+}
+
+extension Outcome {
+    /// The page of the list, if the outcome is one.
+    fileprivate var audiencePage: AudiencePage? {
+        if case .success(.audience(let page)) = self { page } else { nil }
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import RedisClient
+import TestSupport
+import Testing
+
+/// Bans, devices, names and the owner's presence, on a real Redis.
+@Suite(.timeLimit(.minutes(2))) struct MembershipScriptTests {
+    let redis: LiveRedis
+
+    init() throws { self.redis = try LiveRedis() }
+
+    private func partition(devices: DevicePolicy = .several) throws -> PartitionHarness {
+        var policy = AppPolicy()
+        policy.devices = devices
+        let partition = try PartitionHarness(redis: self.redis.port, policy: policy)
+        try partition.run()
+        return partition
+    }
+
+    private static func codes(_ effects: [Effect]) -> [ReplyCode] {
+        PartitionHarness.results(effects).compactMap { if case .failure(let error) = $0 { error.code } else { nil } }
+    }
+
+    /// Rules: R3.33.
+    @Test
+    func `where one device is allowed, the first one's lease is removed, and a late heartbeat does not restore it`()
+        throws
+    {
+        let partition = try self.partition(devices: .one)
+        let old = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        try partition.run()
+        let effects = try partition.send(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
+        #expect(PartitionHarness.joinedUsers(effects).isEmpty)
+        #expect(PartitionHarness.leftUsers(effects).isEmpty)
+        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        let raw = try PlainRedisClient(port: self.redis.port)
+        #expect(
+            try raw.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s2")]))
+        #expect(try raw.run("HGET", "{audience.0}:state", "sessions") == .text("1"))
+        #expect(try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", old)])).isEmpty)
+        try partition.send(
+            .assert(members: [
+                Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(old), silentFor: 0)
+            ]))
+        #expect(try raw.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(1))
+        // The leave of the old device by its gateway publishes nothing, and the new device is still in the live.
+        let signOff = AudienceCommand.signOff(session: "s1", user: "alice", ticket: Ticket(old))
+        #expect(try partition.send(signOff).isEmpty)
+        #expect(try partition.list(page: 10) == ["alice"])
+        // The old device may join again; then it replaces the new one.
+        let back = try partition.send(.join(caller: PartitionHarness.caller("alice", 2)))
+        #expect(back.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        #expect(PartitionHarness.joinedUsers(back).isEmpty)
+        #expect(
+            try raw.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s1")]))
+    }
+
+    @Test func `of two devices that join in one batch only the later one stays, also for the owner`() throws {
+        let partition = try self.partition(devices: .one)
+        for name in ["alice", "host"] {
+            for session in ["s1", "s2", "s3"] {
+                partition.write(.join(caller: PartitionHarness.caller(name, 1, session: SessionID(session))))
+            }
+        }
+        let effects = try partition.run()
+        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 4)
+        #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
+        #expect(PartitionHarness.occupancies(effects).first == "left not empty")
+        let raw = try PlainRedisClient(port: self.redis.port)
+        #expect(
+            try raw.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1")
+                == .array([.text("alice/s3"), .text("host/s3")]))
+    }
+
+    @Test func `I6 a resume after the kick of its user in one batch leaves no lease`() throws {
+        let partition = try self.partition()
+        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        try partition.run()
+        partition.write(.kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
+        partition.write(.join(caller: PartitionHarness.caller("alice", 2, ticket: ticket)))
+        let effects = try partition.run()
+        #expect(Self.codes(effects) == [.staleTicket])
+        #expect(PartitionHarness.joinedUsers(effects).isEmpty)
+        let raw = try PlainRedisClient(port: self.redis.port)
+        #expect(try raw.run("EXISTS", "{audience.0}:leases:demo/stage-1") == .integer(0))
+        #expect(
+            PartitionHarness.joinedUsers(try partition.send(.join(caller: PartitionHarness.caller("alice", 3)))) == [
+                "alice"
+            ])
+    }
+
+    @Test func `I6 a resume with another user's ticket is rejected, and one with the user's own after expiry succeeds`()
+        throws
+    {
+        let partition = try self.partition()
+        let alices = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        let bobs = partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        try partition.run()
+        partition.write(.join(caller: PartitionHarness.caller("carl", 1, ticket: alices)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", 2, ticket: alices)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", 3, ticket: bobs)))
+        let effects = try partition.run()
+        #expect(Self.codes(effects) == [.staleTicket, .staleTicket])
+        #expect(PartitionHarness.results(effects).count == 3)
+        #expect(PartitionHarness.joinedUsers(effects).isEmpty)
+        for _ in 1...100 { try partition.tick(seconds: 1) }
+        let back = try partition.send(.join(caller: PartitionHarness.caller("alice", 2, ticket: alices)))
+        #expect(Self.codes(back).isEmpty)
+        #expect(PartitionHarness.joinedUsers(back) == ["alice"])
+    }
+
+    /// Rules: R4.11.
+    @Test func `I6 a banned user is removed with all devices, is not listed or counted, and can join after the ban`()
+        throws
+    {
+        let partition = try self.partition()
+        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        partition.write(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
+        partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        try partition.run()
+        let until = partition.now + .seconds(60)
+        let effects = try partition.send(
+            .banned(user: "alice", until: until, caller: PartitionHarness.caller("host", 1)))
+        #expect(PartitionHarness.leftUsers(effects) == ["alice"])
+        #expect(PartitionHarness.usersGone(effects) == ["alice"])
+        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        #expect(try partition.list(page: 10) == ["bob"])
+        try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
+        #expect(Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", 2)))) == [.banned])
+        // The ban survives a loss of Redis, because it is a row of the machine.
+        try PlainRedisClient(port: self.redis.port).run("FLUSHALL")
+        try partition.replaceOwner()
+        try partition.tick(seconds: 1)
+        try partition.send(
+            .assert(members: [
+                Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(ticket), silentFor: 0)
+            ]))
+        #expect(Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", 3)))) == [.banned])
+        try partition.tick(seconds: 60)
+        #expect(try partition.list(page: 10).isEmpty)
+        #expect(
+            PartitionHarness.joinedUsers(try partition.send(.join(caller: PartitionHarness.caller("alice", 4)))) == [
+                "alice"
+            ])
+    }
+
+    /// Rules: R2.14.
+    @Test func `a user who joins again has its new name in list and feed, and keeps the old one if it gives none`()
+        throws
+    {
+        let partition = try self.partition()
+        func join(_ name: String, _ counter: Int64, _ session: SessionID) throws -> [Effect] {
+            var caller = PartitionHarness.caller("alice", counter, session: session)
+            caller.user = UserInfo(userID: "alice", userName: name)
+            return try partition.send(.join(caller: caller))
+        }
+        func names(_ effects: [Effect]) -> [String] {
+            effects.compactMap { effect -> String? in
+                guard case .barrage(let input) = effect, case .publish(.userChanged(let user)) = input.command else {
+                    return nil
+                }
+                return user.userName
+            }
+        }
+        func listed(_ counter: Int64) throws -> [String] {
+            let asking = PartitionHarness.caller("alice", counter, ticket: 100_000)
+            let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: asking)))
+            guard case .success(.audience(let page))? = results.first else { return ["no page: \(results)"] }
+            return page.members.map(\.user.userName)
+        }
+        #expect(names(try join("Alice", 1, "s1")) == [])
+        #expect(names(try join("Alice", 2, "s1")) == [], "as before")
+        let renamed = try join("Alice B.", 3, "s1")
+        #expect(names(renamed) == ["Alice B."])
+        #expect(
+            renamed.contains(
+                .seat(SeatInput(PartitionHarness.key, .profile(user: UserInfo(userID: "alice", userName: "Alice B.")))))
+        )
+        #expect(PartitionHarness.joinedUsers(renamed).isEmpty)
+        #expect(names(try join("", 1, "s2")) == [], "another device, which names nothing")
+        #expect(try listed(4) == ["Alice B."])
+        #expect(names(try join("Álice C", 2, "s2")) == ["Álice C"])
+        #expect(try listed(5) == ["Álice C"])
+    }
+
+    @Test func `a mute is announced with the name that the user has in the live`() throws {
+        let partition = try self.partition()
+        try partition.send(.join(caller: PartitionHarness.caller("alice", 1)))
+        let effects =
+            try partition.send(.announceMute(user: "alice", isDisable: true, until: nil))
+            + partition.send(.announceMute(user: "nobody", isDisable: true, until: nil))
+        let named = effects.compactMap { effect -> UserInfo? in
+            guard case .barrage(let input) = effect,
+                case .publish(.messageDisabled(let user, true, nil)) = input.command
+            else { return nil }
+            return user
+        }
+        #expect(named == [PartitionHarness.user("alice"), UserInfo(userID: "nobody")])
+    }
+
+    /// Rules: R2.11.
+    @Test func `a new name appears in the list at the same position, and is kept after the lease expires`() throws {
+        let partition = try self.partition()
+        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        try partition.run()
+        var caller = PartitionHarness.caller("alice", 2, ticket: ticket)
+        caller.user = UserInfo(userID: "alice", userName: "Álice 2", avatarURL: "https://example.org/a b")
+        let effects = try partition.send(.profile(caller: caller))
+        #expect(effects.contains(.seat(SeatInput(PartitionHarness.key, .profile(user: caller.user)))))
+        #expect(
+            effects.contains(
+                .barrage(BarrageInput(PartitionHarness.key, .publish(content: .userChanged(user: caller.user))))))
+        let asking = PartitionHarness.caller("bob", 2, ticket: ticket + 1)
+        let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: asking)))
+        guard case .success(.audience(let page))? = results.first else {
+            return #expect(Bool(false), "no page: \(results)")
+        }
+        #expect(page.members.map(\.user) == [caller.user, PartitionHarness.user("bob")])
+        let gone = try partition.tick(seconds: 92)
+        #expect(PartitionHarness.leftUsers(gone).sorted() == ["alice", "bob"])
+        caller.user.userName = "Alice 3"
+        caller.request.counter = 3
+        let silent = try partition.send(.profile(caller: caller))
+        #expect(silent.count == 1, "answered, and told to nobody")
+        let back = try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
+        #expect(
+            back.contains(
+                .barrage(BarrageInput(PartitionHarness.key, .publish(content: .audienceJoined(user: caller.user))))))
+    }
+
+    /// Rules: R3.63.
+    @Test func `I5 the owner's true presence is reported to the directory, before, during and after a loss of Redis`()
+        throws
+    {
+        let partition = try self.partition()
+        let host = partition.write(.join(caller: PartitionHarness.caller("host", 1)))
+        let alice = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        try partition.run()
+        try partition.tick(seconds: 2)
+        #expect(PartitionHarness.occupancies(partition.published) == ["present not empty"])
+        let raw = try PlainRedisClient(port: self.redis.port)
+        func settle(_ members: [(String, Int64)]) throws -> [Effect] {
+            try raw.run("FLUSHALL")
+            var effects = try partition.tick(seconds: 1)
+            let asserted = members.map {
+                Presence(session: "s1", user: PartitionHarness.user($0.0), ticket: Ticket($0.1), silentFor: 0)
+            }
+            effects += try partition.send(.assert(members: asserted))
+            effects += try partition.tick(seconds: 12)
+            for case .audience(let input) in effects { effects += try partition.send(input.command) }
+            return effects
+        }
+        #expect(PartitionHarness.occupancies(try settle([("host", host), ("alice", alice)])).isEmpty)
+        #expect(PartitionHarness.occupancies(try settle([("alice", alice)])) == ["offline not empty"])
+        #expect(PartitionHarness.occupancies(try settle([("host", host)])) == ["present not empty"])
+        #expect(PartitionHarness.occupancies(try settle([])) == ["offline empty"])
+    }
+}

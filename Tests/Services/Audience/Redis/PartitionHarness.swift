@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import Presence
+import ServiceShell
+
+/// Simulates Kafka for one partition (the inbox, the committed rows, offset and metadata) and the owners of the
+/// partition.
+final class PartitionHarness {
+    static let key = LiveKey("demo", "stage-1")
+    static let host = UserInfo(userID: "host", userName: "Host")
+    static let ending = Ending(
+        reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
+        endedAt: Timestamp(milliseconds: 1_020_000))
+
+    let redis: Int
+    let lease: Milliseconds
+    private(set) var inbox: [InboxInput] = []
+    private(set) var rows: [String: [UInt8]] = [:]
+    private(set) var metadata = ""
+    private(set) var committedOffset = 0
+    private(set) var now = Timestamp(milliseconds: 1_700_000_000_000)
+    private(set) var owner: PresenceProcessor
+    /// All effects that were committed.
+    private(set) var published: [Effect] = []
+    private var generation: Int64 = 0
+
+    private let policy: AppPolicy
+
+    init(
+        redis port: Int, lease: Milliseconds = .seconds(90), policy: AppPolicy = AppPolicy(),
+        connection: (any LeaseConnection)? = nil
+    ) throws {
+        self.redis = port
+        self.lease = lease
+        self.policy = policy
+        self.owner = Self.processor(port, lease, policy, connection)
+        self.write(.opened(epoch: 7, owner: Self.host))
+        try self.replaceOwner(connection: connection)
+    }
+
+    private static func processor(
+        _ port: Int, _ lease: Milliseconds, _ policy: AppPolicy, _ connection: (any LeaseConnection)?
+    ) -> PresenceProcessor {
+        PresenceProcessor(
+            AudienceMachine(partition: 0, policies: Policies(["demo": policy])),
+            store: LeaseStore(connection ?? RedisLeaseConnection.withoutPause(port: port), partition: 0, lease: lease),
+            log: .none,
+            metrics: MetricsRegistry())
+    }
+
+    /// Appends an input to the inbox, `span` after the last one; nil is a tick.
+    @discardableResult
+    func write(_ command: AudienceCommand?, after span: Milliseconds = Milliseconds(1)) -> Int64 {
+        self.now = self.now + span
+        let offset = Int64(self.inbox.count)
+        let payload = command.map {
+            InboxInput.Payload.record(Wire.encode(AudienceInput(Self.key, $0)))
+        }
+        self.inbox.append(InboxInput(moment: Moment(now: self.now, offset: offset), payload: payload ?? .tick))
+        return offset
+    }
+
+    /// Lets another process acquire the partition with the committed state; returns the old owner, unchanged.
+    @discardableResult
+    func replaceOwner(connection: (any LeaseConnection)? = nil) throws -> PresenceProcessor {
+        let old = self.owner
+        self.owner = Self.processor(self.redis, self.lease, self.policy, connection)
+        for (key, row) in self.rows { self.owner.restore(key: key, row: row) }
+        self.generation = self.write(nil)
+        self.owner.acquired(generation: self.generation, committedMetadata: self.metadata, at: self.now)
+        return old
+    }
+
+    /// Processes the next inputs without committing them.
+    func process(count: Int = .max) throws -> [Effect] {
+        var effects: [Effect] = []
+        let end = min(self.inbox.count, self.committedOffset + min(count, self.inbox.count))
+        try self.owner.process(Array(self.inbox[self.committedOffset..<end]), effects: &effects)
+        self.pending = (end, effects)
+        return effects
+    }
+    private var pending: (end: Int, effects: [Effect])?
+
+    /// Commits the processed inputs.
+    func commit() {
+        guard let pending = self.pending else { return }
+        for (key, row) in self.owner.changes { self.rows[key] = row }
+        self.metadata = self.owner.offsetMetadata
+        self.committedOffset = pending.end
+        self.published += pending.effects
+        self.pending = nil
+        self.owner.committed()
+    }
+
+    func rollback() {
+        self.pending = nil
+        self.owner.rolledBack()
+    }
+
+    /// Processes and commits all inputs in the inbox.
+    @discardableResult
+    func run() throws -> [Effect] {
+        let effects = try self.process()
+        self.commit()
+        return effects
+    }
+
+    /// Appends one input, processes and commits it.
+    @discardableResult
+    func send(_ command: AudienceCommand?, after span: Milliseconds = Milliseconds(1)) throws -> [Effect] {
+        self.write(command, after: span)
+        return try self.run()
+    }
+
+    /// Handles a tick each second, for `seconds`.
+    @discardableResult
+    func tick(seconds: Int) throws -> [Effect] {
+        var effects: [Effect] = []
+        for _ in 0..<seconds { effects += try self.send(nil, after: .seconds(1)) }
+        return effects
+    }
+
+    // MARK: Inputs and effects
+
+    static func user(_ name: String) -> UserInfo { UserInfo(userID: UserID(name), userName: name.uppercased()) }
+
+    static func caller(_ name: String, _ counter: Int64, ticket: Int64? = nil, session: SessionID = "s1") -> Caller {
+        Caller(
+            user: self.user(name), role: .user, request: RequestID(session: session, counter: counter),
+            replyTo: "gateway-1", ticket: ticket.map { Ticket($0) })
+    }
+
+    static func beat(_ name: String, _ ticket: Int64, silentFor: Int64 = 0, session: SessionID = "s1") -> Heartbeat {
+        Heartbeat(session: session, user: UserID(name), ticket: Ticket(ticket), silentFor: silentFor)
+    }
+
+    static func joinedUsers(_ effects: [Effect]) -> [String] {
+        effects.compactMap {
+            if case .barrage(let input) = $0, case .publish(.audienceJoined(let user)) = input.command {
+                user.userID.text
+            } else {
+                nil
+            }
+        }
+    }
+    static func leftUsers(_ effects: [Effect]) -> [String] {
+        effects.compactMap {
+            if case .barrage(let input) = $0, case .publish(.audienceLeft(let user)) = input.command {
+                user.userID.text
+            } else {
+                nil
+            }
+        }
+    }
+    static func usersGone(_ effects: [Effect]) -> [String] {
+        effects.compactMap {
+            if case .seat(let input) = $0, case .userGone(let user) = input.command { user.text } else { nil }
+        }
+    }
+    static func occupancies(_ effects: [Effect]) -> [String] {
+        effects.compactMap {
+            if case .directory(let input, _) = $0, case .occupancy(_, let owner, let isEmpty) = input.command {
+                "\(owner.rawValue) \(isEmpty ? "empty" : "not empty")"
+            } else {
+                nil
+            }
+        }
+    }
+    static func counts(_ effects: [Effect]) -> [CountRecord] {
+        effects.compactMap { if case .count(let record) = $0 { record } else { nil } }
+    }
+    static func epochs(_ effects: [Effect]) -> [String] {
+        effects.compactMap { if case .presenceEpoch(let record) = $0 { record.epoch } else { nil } }
+    }
+    static func results(_ effects: [Effect]) -> [Outcome] {
+        effects.compactMap { if case .reply(let reply) = $0 { reply.outcome } else { nil } }
+    }
+
+    /// Reads the whole viewer list, page by page.
+    func list(page: Int) throws -> [String] {
+        var names: [String] = []
+        var cursor = ""
+        var counter: Int64 = 1000
+        repeat {
+            counter += 1
+            let caller = Self.caller("host", counter, ticket: counter)
+            guard
+                case .success(.audience(let found))? = Self.results(
+                    try self.send(.list(cursor: cursor, count: page, caller: caller))
+                ).first
+            else { return names + ["?"] }
+            names += found.members.map(\.user.userID.text)
+            cursor = found.cursor
+        } while !cursor.isEmpty
+        return names
+    }
+}

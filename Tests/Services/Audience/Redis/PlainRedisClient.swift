@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import MachineKit
+import Presence
+import RedisClient
+
+/// A plain Redis client for tests, independent of the client under test.
+final class PlainRedisClient {
+    struct Failure: Error {}
+
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var position = 0
+
+    init(port: Int) throws {
+        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe connect(self.descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            close(self.descriptor)
+            throw Failure()
+        }
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Runs one command.
+    @discardableResult
+    func run(_ words: String...) throws -> RedisReply { try self.run([words])[0] }
+
+    /// Runs commands in one pipeline.
+    func run(_ commands: [[String]]) throws -> [RedisReply] {
+        var bytes: [UInt8] = []
+        for words in commands {
+            bytes += "*\(words.count)\r\n".utf8
+            for word in words {
+                bytes += "$\(word.utf8.count)\r\n".utf8
+                bytes += word.utf8
+                bytes += "\r\n".utf8
+            }
+        }
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes {
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: $0[sent...])
+                return unsafe send(self.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure() }
+            sent += count
+        }
+        return try commands.map { _ in try self.reply() }
+    }
+
+    private func reply() throws -> RedisReply {
+        let line = try self.line()
+        let rest = String(line.dropFirst())
+        switch line.first {
+        case "+": return .status(rest)
+        case "-": return .error(rest)
+        case ":": return .integer(Int64(rest) ?? 0)
+        case "$":
+            guard let count = Int(rest), count >= 0 else { return .null }
+            let bytes = Array(try self.take(count))
+            _ = try self.take(2)
+            return .bytes(bytes)
+        case "*":
+            guard let count = Int(rest), count >= 0 else { return .null }
+            return .array(try (0..<count).map { _ in try self.reply() })
+        default: throw Failure()
+        }
+    }
+
+    private func line() throws -> String {
+        var bytes: [UInt8] = []
+        while true {
+            let byte = try self.take(1)
+            if byte.first == UInt8(ascii: "\n") { break }
+            bytes += byte
+        }
+        return String(decoding: bytes.dropLast(), as: UTF8.self)
+    }
+
+    private func take(_ count: Int) throws -> ArraySlice<UInt8> {
+        while self.buffer.count - self.position < count {
+            if self.position > 1 << 20 {
+                self.buffer.removeFirst(self.position)
+                self.position = 0
+            }
+            var chunk = [UInt8](repeating: 0, count: 1 << 16)
+            let got = unsafe chunk.withUnsafeMutableBytes { unsafe recv(self.descriptor, $0.baseAddress, $0.count, 0) }
+            guard got > 0 else { throw Failure() }
+            self.buffer += chunk[..<got]
+        }
+        defer { self.position += count }
+        return self.buffer[self.position..<(self.position + count)]
+    }
+}
+
+extension RedisReply {
+    /// A bulk reply that contains `text`.
+    static func text(_ text: String) -> RedisReply { .bytes(Array(text.utf8)) }
+
+    /// All texts in the reply, including those in nested replies.
+    var allTexts: [String] {
+        if case .array(let elements) = self { elements.flatMap(\.allTexts) } else { self.text.map { [$0] } ?? [] }
+    }
+}
+
+extension RedisLeaseConnection {
+    /// A connection that reconnects at once after a loss, without a pause.
+    static func withoutPause(port: Int) -> RedisLeaseConnection {
+        var milliseconds: Int64 = 0
+        return RedisLeaseConnection(
+            RedisClient.Settings(host: "127.0.0.1", port: port),
+            breaker: CircuitBreaker(pauseMilliseconds: 0, now: { 0 }),
+            random: SeededRandom(seed: 1),
+            now: {
+                milliseconds += 10_000
+                return milliseconds
+            })
+    }
+}

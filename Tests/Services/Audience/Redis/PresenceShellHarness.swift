@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import KafkaClient
+import Observability
+import PlazaModel
+import PlazaWire
+import Presence
+import Settings
+import TestSupport
+
+@testable import ServiceShell
+
+/// A broker, a Redis, and presence in shells that run as threads of the test.
+final class PresenceShellHarness {
+    static let partitions = TopicBroker.partitions
+    let redis: LiveRedis
+    let lease: Int
+    private let mode: KafkaMode
+    private var settings: KafkaSettings { self.broker.settings }
+    private let broker: TopicBroker
+    private let producer: KafkaProducer
+    private let reader: KafkaConsumer
+    /// The records read so far from the topics that presence writes, in order.
+    private(set) var records: [IncomingRecord] = []
+
+    init(_ mode: KafkaMode, leaseSeconds: Int) throws {
+        self.mode = mode
+        self.lease = leaseSeconds
+        self.redis = try LiveRedis()
+        let read: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies]
+        let broker = try TopicBroker(isReal: mode == .full, clientID: "presence-test")
+        self.broker = broker
+        self.producer = try KafkaProducer(broker.settings)
+        self.reader = try KafkaConsumer(
+            broker.settings, fetchWait: mode == .full ? .milliseconds(20) : .milliseconds(5))
+        var starts: [TopicPartition: Int64] = [:]
+        for topic in read {
+            for partition in 0..<Self.partitions {
+                starts[TopicPartition(topic.rawValue, Int32(partition))] = LogicalOffset.beginning
+            }
+        }
+        try self.reader.assign(starts)
+    }
+
+    deinit { self.reader.close() }
+
+    /// Starts a presence shell with the given instance name.
+    func start(_ instance: String) -> RunningPresence {
+        var reader = SettingsReader(
+            program: "audience-presence", summary: "",
+            arguments: ["--redis", "127.0.0.1:\(self.redis.port)", "--lease-seconds", "\(self.lease)"],
+            environment: [:])
+        let settings = PresenceSettings(&reader)
+        return RunningPresence(
+            MachineShell(
+                settings.spec(policies: Policies()),
+                settings: ShellSettings(
+                    kafka: self.settings, instance: instance, partitions: Self.partitions, mode: self.mode),
+                log: .none, metrics: MetricsRegistry()))
+    }
+
+    /// Writes an input of `live` to the inbox, and waits until it is acknowledged.
+    func write(_ command: AudienceCommand, _ live: LiveKey) throws {
+        try self.producer.send(
+            TopicRecord(.audience(AudienceInput(live, command))).outgoing(partitions: Self.partitions))
+        try self.producer.flush(timeout: .seconds(10))
+    }
+
+    /// Reads on until `isEnough`, for at most `seconds`; `meanwhile` is called between two reads.
+    func read(
+        seconds: Int64 = 30, until isEnough: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}
+    ) throws {
+        let deadline = MonotonicClock.milliseconds + seconds * 1000
+        while !isEnough(self.records), MonotonicClock.milliseconds < deadline {
+            _ = try self.reader.poll(max: 1000, timeout: .milliseconds(200), into: &self.records)
+            try meanwhile()
+        }
+    }
+
+    /// Every published join (`+user`) and leave (`-user`) of `live` with its time, in order; duplicates are included.
+    static func tips(_ records: [IncomingRecord], _ live: LiveKey) -> [(text: String, at: Int64)] {
+        records.compactMap { record in
+            guard record.topic == PlazaTopic.barrageInbox.rawValue, let value = record.value,
+                let input = try? Wire.decode(BarrageInput.self, from: value), input.key == live
+            else { return nil }
+            switch input.command {
+            case .publish(.audienceJoined(let user)): return ("+\(user.userID.text)", record.timestamp)
+            case .publish(.audienceLeft(let user)): return ("-\(user.userID.text)", record.timestamp)
+            default: return nil
+            }
+        }
+    }
+
+    /// The inbox time of the session's join, from which its lease runs.
+    static func joinedAt(_ records: [IncomingRecord], session: SessionID) -> Int64? {
+        for record in records where record.topic == PlazaTopic.audienceInbox.rawValue {
+            guard let value = record.value, let input = try? Wire.decode(AudienceInput.self, from: value),
+                case .join(let caller) = input.command, caller.request.session == session
+            else { continue }
+            return record.timestamp
+        }
+        return nil
+    }
+
+    /// The ticket in the reply to the join of `session`.
+    static func ticket(_ records: [IncomingRecord], session: SessionID) -> Int64? {
+        for record in records where record.topic == PlazaTopic.replies.rawValue {
+            guard let value = record.value, let reply = try? Wire.decode(Reply.self, from: value),
+                reply.request.session == session, case .success(.joined(let ticket, _, true, _)) = reply.outcome
+            else { continue }
+            return ticket.offset
+        }
+        return nil
+    }
+
+    /// The last published count of `live`.
+    static func count(_ records: [IncomingRecord], _ live: LiveKey) -> CountRecord? {
+        records.reversed().lazy
+            .filter { $0.topic == PlazaTopic.audienceCounts.rawValue && $0.key == Array(live.text.utf8) }
+            .compactMap { $0.value.flatMap { try? Wire.decode(CountRecord.self, from: $0) } }.first
+    }
+}
+
+/// A shell that runs on a thread of its own.
+final class RunningPresence {
+    private let shell: MachineShell
+    private let thread: DedicatedThread
+
+    init(_ shell: MachineShell) {
+        self.shell = shell
+        self.thread = DedicatedThread("test") { shell.run() }
+    }
+
+    func stop() -> Bool {
+        self.shell.stop()
+        return self.thread.join(timeout: .seconds(10))
+    }
+}

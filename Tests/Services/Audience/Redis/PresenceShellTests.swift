@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import PlazaModel
+import ServiceShell
+import TestSupport
+import Testing
+
+/// Presence in its shell, on a broker, with a Redis of its own.
+///
+/// The tests share one consumer group, so they run one at a time.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceShellTests {
+    static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
+
+    private let live = LiveKey("test", LiveID("presence-\(UUID().uuidString.prefix(8))"))
+    private let run = UUID().uuidString.prefix(8)
+
+    @Test(arguments: modes)
+    func `I4 a silent viewer expires within two seconds of its lease, also across a change of owner`(_ mode: KafkaMode)
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
+            let first = harness.start("one")
+            try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
+            try harness.write(.join(caller: self.caller("alice", 1)), self.live)
+            try harness.write(.join(caller: self.caller("bob", 1)), self.live)
+            try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("bob")) != nil })
+            let ticket = try #require(PresenceShellHarness.ticket(harness.records, session: self.session("bob")))
+            #expect(first.stop())
+            let second = harness.start("two")
+            // Bob's gateway continues to send heartbeats; alice's does not.
+            let beat = Heartbeat(session: self.session("bob"), user: "bob", ticket: Ticket(ticket), silentFor: 0)
+            try harness.read(
+                until: { PresenceShellHarness.tips($0, self.live).contains { $0.text == "-alice" } },
+                meanwhile: { try harness.write(.heartbeats(beats: [beat]), self.live) })
+            try harness.write(.leave(caller: self.caller("bob", 2, ticket: ticket)), self.live)
+            try harness.read(until: {
+                PresenceShellHarness.tips($0, self.live).contains { $0.text == "-bob" }
+                    && PresenceShellHarness.count($0, self.live)?.count == 0
+            })
+            let tips = PresenceShellHarness.tips(harness.records, self.live)
+            #expect(tips.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
+            let joined = try #require(PresenceShellHarness.joinedAt(harness.records, session: self.session("alice")))
+            let left = try #require(tips.first { $0.text == "-alice" }).at
+            // The time without an owner, for an orderly stop and a start, is added to the two seconds.
+            #expect((6000...12_000).contains(left - joined))
+            #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 2)
+            #expect(second.stop())
+        }
+    }
+
+    @Test(arguments: modes)
+    func `I5 no viewer is lost when Redis dies and restarts empty`(_ mode: KafkaMode) async throws {
+        try await runOnDedicatedThread {
+            let harness = try PresenceShellHarness(mode, leaseSeconds: 60)
+            let shell = harness.start("one")
+            try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
+            try harness.write(.join(caller: self.caller("alice", 1)), self.live)
+            try harness.read(until: {
+                PresenceShellHarness.count($0, self.live)?.count == 1
+                    && PresenceShellHarness.ticket($0, session: self.session("alice")) != nil
+            })
+            let ticket = try #require(PresenceShellHarness.ticket(harness.records, session: self.session("alice")))
+            harness.redis.kill()
+            try harness.read(until: { PresenceShellHarness.count($0, self.live)?.stale == true })
+            try harness.redis.restart()
+            let back = MonotonicClock.milliseconds
+            let member = Presence(
+                session: self.session("alice"), user: UserInfo(userID: "alice"), ticket: Ticket(ticket), silentFor: 0)
+            var asserted: Int64 = 0
+            try harness.read(
+                until: { PresenceShellHarness.count($0, self.live)?.stale == false },
+                meanwhile: {
+                    guard MonotonicClock.milliseconds - asserted > 2000 else { return }
+                    asserted = MonotonicClock.milliseconds
+                    try harness.write(.assert(members: [member]), self.live)
+                })
+            #expect(MonotonicClock.milliseconds - back < 15_500)
+            #expect(PresenceShellHarness.count(harness.records, self.live)?.count == 1)
+            #expect(PresenceShellHarness.tips(harness.records, self.live).map(\.text) == ["+alice"])
+            #expect(shell.stop())
+        }
+    }
+
+    private func session(_ user: String) -> SessionID { SessionID("\(user)-\(self.run)") }
+
+    private func caller(_ user: String, _ counter: Int64, ticket: Int64? = nil) -> Caller {
+        Caller(
+            user: UserInfo(userID: UserID(user)), role: .user,
+            request: RequestID(session: self.session(user), counter: counter), replyTo: "gateway-1",
+            ticket: ticket.map { Ticket($0) })
+    }
+}

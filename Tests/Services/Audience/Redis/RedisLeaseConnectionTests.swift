@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Observability
+import Presence
+import RedisClient
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RedisLeaseConnectionTests {
+    @Test func `after a time-out, no connection of the process sends requests until the pause is over`() throws {
+        let redis = try LiveRedis()
+        redis.kill()
+        let clock = Clock()
+        let breaker = CircuitBreaker(pauseMilliseconds: 1000, now: { clock.now })
+        let first = Self.connection(redis.port, breaker, clock)
+        let second = Self.connection(redis.port, breaker, clock)
+        #expect(throws: RedisError.self) { try first.connect() }
+        try redis.restart()
+        #expect(throws: RedisError.unreachable("the server did not answer a moment ago")) {
+            try second.connect()
+        }
+        clock.pass(1000)
+        #expect(try second.connect().serial == 1)
+        #expect(try first.connect().runID == second.connect().runID)
+    }
+
+    @Test func `scripts are not run on a new connection before the owner has opened the partition there`() throws {
+        let redis = try LiveRedis()
+        let connection = RedisLeaseConnection.withoutPause(port: redis.port)
+        let call = LeaseScript.open.call(["1"], key: "{audience.1}")
+        #expect(throws: RedisError.unreachable("there is a new connection")) {
+            try connection.run([call])
+        }
+        #expect(try connection.run([call]) == [.array([.text(""), .integer(0)])])
+        redis.kill()
+        #expect(throws: RedisError.self) { try connection.run([call]) }
+        try redis.restart()
+        #expect(throws: RedisError.unreachable("there is a new connection")) {
+            try connection.run([call])
+        }
+    }
+
+    @Test func `all connections count in the same metrics`() throws {
+        let redis = try LiveRedis()
+        let registry = MetricsRegistry()
+        let clock = Clock()
+        let breaker = CircuitBreaker(pauseMilliseconds: 0, now: { clock.now })
+        func value(_ name: String) -> String {
+            let lines = PrometheusText.render(registry).split(separator: "\n")
+            return lines.first { $0.hasPrefix(name + " ") }.map { String($0.dropFirst(name.count + 1)) } ?? "none"
+        }
+        func makeConnection() -> RedisLeaseConnection {
+            RedisLeaseConnection(
+                RedisClient.Settings(host: "127.0.0.1", port: redis.port), breaker: breaker,
+                metrics: RedisMetrics(registry), random: SeededRandom(seed: 1),
+                now: {
+                    clock.pass(10_000)
+                    return clock.now
+                })
+        }
+        let connection = makeConnection()
+        #expect(value("redis_connected") == "0")
+        do {
+            let other = makeConnection()
+            _ = try other.connect()
+            _ = try connection.connect()
+            #expect(value("redis_connected") == "2")
+        }
+        #expect(value("redis_connected") == "1", "a link that goes takes its connection with it")
+        _ = try connection.run([LeaseScript.open.call(["1"], key: "{audience.1}")])
+        redis.kill()
+        #expect(throws: RedisError.self) { try connection.run([LeaseScript.open.call(["2"], key: "{audience.1}")]) }
+        #expect(value("redis_connected") == "0")
+        #expect(value("redis_connections_total") == "2")
+        #expect(value(#"redis_pipelines_total{outcome="done"}"#) == "1")
+    }
+
+    private static func connection(_ port: Int, _ breaker: CircuitBreaker, _ clock: Clock) -> RedisLeaseConnection {
+        RedisLeaseConnection(
+            RedisClient.Settings(host: "127.0.0.1", port: port), breaker: breaker, random: SeededRandom(seed: 1),
+            now: { clock.now })
+    }
+
+    /// A clock that only the test advances.
+    private final class Clock: Sendable {
+        private let milliseconds = Atomic<Int64>(1)
+        var now: Int64 { self.milliseconds.load(ordering: .relaxed) }
+        func pass(_ span: Int64) { self.milliseconds.wrappingAdd(span, ordering: .relaxed) }
+    }
+}

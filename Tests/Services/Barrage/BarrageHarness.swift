@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+let app: AppID = "demo"
+let live: LiveID = "show"
+let key = LiveKey(app, live)
+let epoch: Int64 = 7
+
+/// A fan-out with one partition, to which tests send inputs directly.
+struct BarrageHarness {
+    var machine: BarrageMachine
+    var rows = BarrageRows()
+    var now = Timestamp(milliseconds: 1_000_000)
+    var offset: Int64 = 0
+    /// How long the partition has stood still so far.
+    var standstill = Milliseconds(0)
+
+    /// A fan-out in which alice's live is open.
+    init(budget: Int = 40, rate: Int = 10_000, hasWebhooks: Bool = false, settings: AppSettings = AppSettings()) {
+        var policy = AppPolicy(feedBudget: budget, messagesPerUserPerSecond: rate)
+        policy.hasWebhooks = hasWebhooks
+        self.machine = BarrageMachine(policies: Policies([app: policy]))
+        self.machine.updateSettings(AppTable([AppRecord(app: app, revision: 1, settings: settings)]))
+        _ = self.send(.opened(epoch: epoch, owner: "alice"))
+    }
+
+    /// Handles the due rows, then one input; returns the effects.
+    mutating func send(_ command: BarrageCommand, to key: LiveKey = key) -> [Effect] {
+        var effects: [Effect] = []
+        self.offset += 1
+        let moment = Moment(now: self.now, offset: self.offset, standstill: self.standstill)
+        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
+        self.machine.handle(BarrageInput(key, command), in: &self.rows, at: moment, into: &effects)
+        return effects
+    }
+
+    /// Advances the time; returns the effects of the rows that fell due.
+    mutating func advance(_ milliseconds: Int64) -> [Effect] {
+        self.now = self.now + Milliseconds(milliseconds)
+        var effects: [Effect] = []
+        let moment = Moment(now: self.now, offset: self.offset, standstill: self.standstill)
+        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
+        return effects
+    }
+
+    /// Sends a text; returns the outcome in the reply.
+    mutating func text(_ caller: Caller, _ text: String = "hi") -> Outcome? {
+        self.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome
+    }
+
+    /// Publishes a tip; returns whether it entered.
+    mutating func tip() -> Bool {
+        let content = FeedContent.audienceJoined(user: UserInfo(userID: "guest"))
+        return self.send(.publish(content: content)).items.contains { $0.content == content }
+    }
+
+    /// Publishes a control item; returns whether it entered.
+    mutating func control() -> Bool { !self.send(.publish(content: .adminSet(user: "bob"))).isEmpty }
+
+    var feed: FeedRow? {
+        if case .feed(let row)? = self.rows[.feed(key)] { row.value } else { nil }
+    }
+
+    func expectSound(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(self.machine.checkInvariants(self.rows) == [], sourceLocation: sourceLocation)
+    }
+}
+
+/// A caller with its own session, and the ticket of a join by default.
+func user(_ id: UserID, _ counter: Int64, ticket: Int64? = 100) -> Caller {
+    Caller(
+        user: UserInfo(userID: id), role: .user, request: RequestID(session: SessionID("s-\(id)"), counter: counter),
+        replyTo: "gateway-1", ticket: ticket.map { Ticket($0) })
+}
+
+/// A call of the app's server.
+func server(_ counter: Int64) -> Caller {
+    Caller(
+        user: UserInfo(userID: "backend"), role: .server,
+        request: RequestID(session: "s-backend", counter: counter), replyTo: "gateway-1")
+}
+
+extension [Effect] {
+    /// The outcome in the reply; nil unless there is exactly one reply.
+    var outcome: Outcome? {
+        let outcomes = self.compactMap { if case .reply(let reply) = $0 { reply.outcome } else { nil } }
+        return outcomes.count == 1 ? outcomes[0] : nil
+    }
+
+    /// The contents of the feed items among the effects.
+    var contents: [FeedContent] { self.items.map(\.content) }
+    /// The feed items among the effects.
+    var items: [FeedItem] { self.compactMap { if case .feed(let item) = $0 { item } else { nil } } }
+}
+
+extension Outcome? {
+    /// The code of an error.
+    var code: ReplyCode? { if case .failure(let error)? = self { error.code } else { nil } }
+    /// The retry hint of an error.
+    var retryAfter: Int64? { if case .failure(let error)? = self { error.retryAfter } else { nil } }
+    /// The statistics in the result of a summary or an end.
+    var statistics: LiveStatistics? {
+        if case .success(.statistics(let statistics))? = self { statistics } else { nil }
+    }
+    /// Whether the result is a position in the feed.
+    var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
+}
+
+/// An ending of the incarnation `epoch`; without a caller unless one is given.
+func ending(_ epoch: Int64 = 7, _ caller: Caller? = nil) -> Ending {
+    Ending(
+        reason: .endedByHost, caller: caller, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
+        endedAt: Timestamp(milliseconds: 1_000_000))
+}

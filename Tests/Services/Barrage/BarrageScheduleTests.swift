@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+/// Random schedules over two lives, in batches; transactions may abort, and another instance may take over.
+@Suite struct BarrageScheduleTests {
+    private struct Step {
+        var span: Int64
+        var input: BarrageInput
+    }
+
+    private func steps(_ count: Int, seed: UInt64) -> [Step] {
+        var random = SeededRandom(seed: seed)
+        var counter: Int64 = 0
+        var epoch: Int64 = 100
+        return (0..<count).map { _ in
+            let key = LiveKey(app, Bool.random(using: &random) ? "one" : "two")
+            let id = UserID("u\(Int.random(in: 0..<6, using: &random))")
+            // One counter in six repeats an earlier one.
+            counter += Int.random(in: 0..<6, using: &random) == 0 ? -5 : 1
+            let caller = user(id, counter, ticket: counter)
+            let command: BarrageCommand
+            switch Int.random(in: 0..<80, using: &random) {
+            case 0:
+                epoch += 1
+                command = .opened(epoch: epoch, owner: "u0")
+            case 1: command = .ended(ending: ending(.max))
+            case 2:
+                command = .rights(
+                    isMessageDisable: Bool.random(using: &random), admins: ["u1"], isGiftEnabled: true)
+            case 3: command = .floor(user: id, ticket: Ticket(counter))
+            case 4...9: command = .publish(content: .audienceJoined(user: caller.user))
+            case 10...13: command = .publish(content: .adminSet(user: id))
+            case 14: command = .sendCustom(businessID: "b", data: "d", caller: caller)
+            case 15...18: command = .sendGift(giftID: "rose", count: 2, receivers: [], caller: caller)
+            case 19...22: command = .sendLikes(count: 3, caller: caller)
+            case 23...25: command = .speaking(level: Int.random(in: 0...100, using: &random), caller: caller)
+            case 26: command = .muted(user: id, until: Timestamp(milliseconds: 1_000_000 + counter * 20))
+            case 27: command = .unmuted(user: id)
+            case 28: command = .publish(content: Self.stage(key, Int.random(in: 0..<6, using: &random)))
+            case 29: command = .repeatEnding(caller: caller)
+            case 30: command = .summary(caller: caller)
+            case 31: command = .sendText(text: "a Bad word", extensionInfo: nil, caller: caller)
+            case 32...35:
+                let error = ReplyError(ReplyCode(102_100 + Int(counter % 90)), "no \(counter)")
+                command = .forbidden(error: error, isGift: counter % 2 == 0, caller: caller)
+            default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
+            }
+            let span = Int.random(in: 0..<200, using: &random) == 0 ? 400_000 : Int64.random(in: 0...30, using: &random)
+            return Step(span: span, input: BarrageInput(key, command))
+        }
+    }
+
+    private static func stage(_ key: LiveKey, _ users: Int) -> FeedContent {
+        let seats = (0..<users).map { number in
+            let user = UserInfo(userID: UserID("u\(number)"))
+            return Seat(index: number, occupant: SeatUser(user: user, role: .generalUser, live: key.live))
+        }
+        let record = StageRecord(app: key.app, live: key.live, epoch: 1, revision: 1, seats: seats)
+        return .stage(record: record, events: [])
+    }
+
+    private static let settings = AppTable([
+        AppRecord(
+            app: app, revision: 1,
+            settings: AppSettings(
+                words: ["bad"],
+                gifts: [
+                    GiftCategory(categoryID: "a", name: "A", gifts: [Gift(giftID: "rose", name: "Rose", coins: 3)])
+                ]))
+    ])
+
+    /// Runs the steps and returns all effects.
+    ///
+    /// With a seed, some batches abort, and sometimes another instance restores the rows from the state topic.
+    private func run(
+        _ steps: [Step], crashingWith seed: UInt64?, batch size: Int = 7
+    ) throws -> (effects: [Effect], rows: BarrageRows) {
+        var machine = BarrageMachine(policies: Policies([app: AppPolicy(messagesPerUserPerSecond: 5)]))
+        machine.updateSettings(Self.settings)
+        var random = SeededRandom(seed: seed ?? 0)
+        var rows = BarrageRows()
+        var state: [String: Data] = [:]
+        var now = Timestamp(milliseconds: 1_000_000)
+        var effects: [Effect] = []
+        var next = 0
+        while next < steps.count {
+            let batch = steps[next..<min(steps.count, next + size)]
+            let aborts = seed != nil && Int.random(in: 0..<3, using: &random) == 0
+            var time = now
+            var following: [Effect] = []
+            for (index, step) in zip(batch.indices, batch) {
+                time = time + Milliseconds(step.span)
+                let moment = Moment(now: time, offset: Int64(index))
+                machine.handleDue(in: &rows, at: moment, into: &following)
+                machine.handle(step.input, in: &rows, at: moment, into: &following)
+                // Aborts after a random step of the batch.
+                if aborts, Bool.random(using: &random) { break }
+            }
+            if aborts {
+                rows.rollback()
+                if Bool.random(using: &random) {
+                    rows = BarrageRows()
+                    for (text, data) in state {
+                        let key = try #require(BarrageKey(text: text))
+                        rows.restore(key, try JSONDecoder().decode(BarrageRow.self, from: data))
+                    }
+                }
+                continue
+            }
+            for change in rows.changes { state[change.key.text] = try change.row.map { try JSONEncoder().encode($0) } }
+            rows.commit()
+            effects += following
+            now = time
+            next = batch.endIndex
+            #expect(machine.checkInvariants(rows) == [])
+        }
+        return (effects, rows)
+    }
+
+    @Test(arguments: 1...15) func `I7 I9 I15 a crash at any point loses, repeats and reorders no effect`(seed: UInt64)
+        throws
+    {
+        let steps = self.steps(600, seed: seed)
+        let plain = try self.run(steps, crashingWith: nil)
+        let crashed = try self.run(steps, crashingWith: seed)
+        #expect(plain.effects == crashed.effects)
+        #expect(plain.rows.sortedKeys == crashed.rows.sortedKeys)
+        for key in plain.rows.sortedKeys { #expect(plain.rows[key] == crashed.rows[key]) }
+        #expect(plain.effects == (try self.run(steps, crashingWith: nil)).effects)
+    }
+
+    @Test(arguments: [1, 2, 100, 10_000]) func `I7 I9 the batch size does not change the effects`(
+        size: Int
+    ) throws {
+        let steps = self.steps(1_500, seed: 77)
+        let plain = try self.run(steps, crashingWith: nil)
+        let other = try self.run(steps, crashingWith: nil, batch: size)
+        #expect(plain.effects == other.effects)
+        #expect(plain.rows.sortedKeys == other.rows.sortedKeys)
+        for key in plain.rows.sortedKeys { #expect(plain.rows[key] == other.rows[key]) }
+        let kinds = Set(plain.effects.items.map(\.content.feedClass))
+        #expect(kinds == Set(FeedClass.allCases))
+    }
+
+    @Test(arguments: 1...15) func `I7 I1 any schedule numbers feed items without gaps and ends a feed at most once`(
+        seed: UInt64
+    ) throws {
+        let (effects, _) = try self.run(self.steps(1500, seed: seed), crashingWith: nil)
+        var last: [LiveKey: FeedPosition] = [:]
+        var ended: Set<LiveKey> = []
+        for item in effects.items {
+            let before = last[item.key]
+            if let before, before.epoch == item.position.epoch {
+                #expect(item.position.number == before.number + 1)
+                #expect(!ended.contains(item.key))
+            } else {
+                #expect(item.position.number == 1)
+                #expect(item.position.epoch > before?.epoch ?? 0)
+                ended.remove(item.key)
+            }
+            last[item.key] = item.position
+            if case .liveEnded = item.content { ended.insert(item.key) }
+        }
+        #expect(effects.items.count > 100)
+        // Every acknowledged message is in the feed at the position in its reply.
+        let positions = Set(effects.items.map(\.position))
+        for case .reply(let reply) in effects {
+            if case .success(.sent(let position)) = reply.outcome { #expect(positions.contains(position)) }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+/// A brute-force model of the budget (I9): it stores every attempt, and counts the last second anew for each decision.
+private struct BudgetOracle {
+    struct Entry {
+        var at: Int64
+        var feedClass: FeedClass
+        var sender: UserID?
+        var entered: Bool
+    }
+    var total: Int
+    var rate: Int
+    var entries: [Entry] = []
+
+    static let host: UserID = "host"
+
+    mutating func admits(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
+        let recent = self.entries.suffix(while: { $0.at > now - 1000 })
+        let used = recent.count { $0.entered }
+        // A sender beyond its rate is rejected, which does not count as an attempt.
+        if let sender, recent.count(where: { $0.entered && $0.sender == sender }) >= self.rate { return false }
+        let entered: Bool
+        switch feedClass {
+        case .control, .gift: entered = true
+        case .tip, .counter: entered = Double(used) < 0.6 * Double(self.total)
+        case .barrage:
+            if sender == Self.host {
+                // The host's messages may fill the whole budget and are not limited by a share.
+                entered = used < self.total
+            } else if used >= self.total * 9 / 10 {
+                entered = false
+            } else if let sender, 2 * used > self.total {
+                let senders = Set(recent.compactMap(\.sender)).union([sender]).count
+                let own = recent.count { $0.entered && $0.sender == sender }
+                let share = (Double(self.total * 9 / 10) / Double(senders)).rounded(.up)
+                entered = own == 0 || Double(own) < share
+            } else {
+                entered = true
+            }
+        }
+        self.entries.append(Entry(at: now, feedClass: feedClass, sender: sender, entered: entered))
+        return entered
+    }
+}
+
+@Suite struct BudgetOracleTests {
+    /// Each schedule has fewer senders than the budget has messages; with more senders each share is one message
+    /// anyway.
+    ///
+    /// Rules: R12.1.
+    @Test(arguments: 1...40) func `I9 the admission window decides like a brute-force count`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let total = [10, 40, 60].randomElement(using: &random) ?? 40
+        let senders = Int.random(in: 1...(total * 9 / 10), using: &random)
+        let pace = Int64.random(in: 1...60, using: &random)
+        // In half of the schedules the rate of one user is limited.
+        let rate = seed % 4 < 2 ? Int.max : Int.random(in: 1...10, using: &random)
+        let budget = FeedBudget(total: total)
+        var oracle = BudgetOracle(total: total, rate: rate)
+        var window = AdmissionWindow()
+        var now: Int64 = 5_000
+        for step in 0..<3000 {
+            now += Int64.random(in: 0...pace, using: &random)
+            if Int.random(in: 0..<300, using: &random) == 0 { now += 700 }
+            var feedClass = FeedClass.barrage
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: feedClass = .tip
+            case 1 where seed % 2 == 0: feedClass = .control
+            default: break
+            }
+            // The lower half of the senders sends most of the messages.
+            let place = Int.random(in: 0...Int.random(in: 0..<senders, using: &random), using: &random)
+            let isHost = seed % 3 == 0 && place == 0
+            let sender = feedClass == .barrage ? isHost ? BudgetOracle.host : UserID("user-\(place)") : nil
+            let time = Timestamp(milliseconds: now)
+            let senderHash = sender.map { SenderHash($0, isHost: isHost) } ?? .nobody
+            let decision = window.admit(feedClass, from: senderHash, rate: rate, under: budget, at: time)
+            try #require((decision == .admitted) == oracle.admits(feedClass, sender, at: now), "step \(step)")
+            switch decision {
+            case .admitted: break
+            case .dropped(_, let retryAfter), .tooOften(let retryAfter): #expect((1...1000).contains(retryAfter.count))
+            }
+            if step % 500 == 0 {
+                // After a takeover the new owner decodes the window from its row, and decides as the old owner would.
+                window = try JSONDecoder().decode(AdmissionWindow.self, from: JSONEncoder().encode(window))
+            }
+        }
+        self.checkSlidingSeconds(oracle, budget)
+    }
+
+    /// Checks that items other than control never use more than nine tenths of a second, so a tenth is left for
+    /// control.
+    private func checkSlidingSeconds(_ oracle: BudgetOracle, _ budget: FeedBudget) {
+        let entered = oracle.entries.filter(\.entered)
+        #expect(entered.count > 100)
+        for (index, last) in entered.enumerated() {
+            let second = entered[...index].suffix(while: { $0.at > last.at - 1000 })
+            let control = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
+            #expect(second.count - control <= budget.barrage)
+            #expect(second.count <= budget.barrage + control)
+            if last.feedClass == .barrage {
+                #expect(second.count <= (last.sender == BudgetOracle.host ? budget.total : budget.barrage))
+            }
+            if last.feedClass == .tip { #expect(second.count <= budget.tips) }
+            if control <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
+        }
+    }
+
+    @Test func `a window is decoded as it was encoded, in less than 700 bytes`() throws {
+        var window = AdmissionWindow()
+        let budget = FeedBudget(total: 40)
+        for count in 0..<60 {
+            let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(count) * 20)
+            _ = window.admit(.barrage, from: SenderHash(UserID("user-\(count % 12)")), under: budget, at: now)
+            _ = window.admit(.control, from: .nobody, under: budget, at: now)
+        }
+        let data = try JSONEncoder().encode(window)
+        #expect(data.count < 700)
+        let back = try JSONDecoder().decode(AdmissionWindow.self, from: data)
+        #expect(back == window)
+        for broken in [
+            #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#,
+            #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#,
+            #"{"from":0,"ages":[],"by":[],"users":[2,1],"tries":[0,0]}"#,
+        ] {
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(AdmissionWindow.self, from: Data(broken.utf8))
+            }
+        }
+    }
+}
+
+extension AdmissionWindow {
+    /// Decides on a message and records the decision, as a feed does.
+    mutating func admit(
+        _ feedClass: FeedClass, from sender: SenderHash, rate: Int = .max, under budget: FeedBudget, at now: Timestamp
+    ) -> Decision {
+        let decision = self.decide(on: feedClass, from: sender, rate: rate, under: budget, at: now)
+        switch decision {
+        case .admitted: self.recordAdmission(from: sender, under: budget, at: now)
+        case .dropped: self.recordAttempt(sender, under: budget, at: now)
+        case .tooOften: break
+        }
+        return decision
+    }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// The longest run at the end whose elements all satisfy `isIn`.
+    fileprivate func suffix(while isIn: (Element) -> Bool) -> SubSequence {
+        var start = self.endIndex
+        while start > self.startIndex, isIn(self[start - 1]) { start -= 1 }
+        return self[start...]
+    }
+}

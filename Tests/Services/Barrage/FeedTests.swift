@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+@Suite struct FeedTests {
+    private func item(_ number: Int64, _ content: FeedContent, at now: Timestamp) -> FeedItem {
+        FeedItem(key: key, position: FeedPosition(epoch: epoch, number: number), at: now, content: content)
+    }
+
+    /// Rules: R5.1.
+    @Test func `I7 items are numbered from one without gaps, from any sender`() {
+        var barrage = BarrageHarness()
+        let bob = user("bob", 1)
+        let text = FeedContent.text(sender: bob.user, text: "hi", extensionInfo: ["colour": "red"])
+        #expect(
+            barrage.send(.sendText(text: "hi", extensionInfo: ["colour": "red"], caller: bob)) == [
+                .feed(self.item(1, text, at: barrage.now)),
+                .success(.sent(position: FeedPosition(epoch: epoch, number: 1)), to: bob, app: app),
+            ])
+        let joined = FeedContent.audienceJoined(user: UserInfo(userID: "carl"))
+        #expect(barrage.send(.publish(content: joined)) == [.feed(self.item(2, joined, at: barrage.now))])
+        let custom = FeedContent.custom(sender: server(1).user, businessID: "shop", data: "{}")
+        #expect(
+            barrage.send(.sendCustom(businessID: "shop", data: "{}", caller: server(1))) == [
+                .feed(self.item(3, custom, at: barrage.now)),
+                .success(.sent(position: FeedPosition(epoch: epoch, number: 3)), to: server(1), app: app),
+            ])
+        // A rejected message uses no number.
+        #expect(barrage.text(user("bob", 2), "").code == .badParameter)
+        #expect(barrage.text(user("bob", 3)).wasSent)
+        #expect(barrage.feed?.lastNumber == 4)
+        barrage.expectSound()
+    }
+
+    @Test func `I1 the end is written once, as the feed's last item`() {
+        var barrage = BarrageHarness()
+        let caller = user("alice", 1)
+        let statistics = LiveStatistics(liveDuration: 600_000)
+        let answer = Effect.success(.statistics(statistics: statistics), to: caller, app: app)
+        #expect(
+            barrage.send(.ended(ending: ending(epoch, caller))) == [
+                .feed(self.item(1, .liveEnded(reason: .endedByHost, statistics: statistics), at: barrage.now)),
+                .directory(DirectoryInput(app: app, .closed(live: live, epoch: epoch))), answer,
+            ])
+        #expect(barrage.send(.ended(ending: ending(epoch, caller))) == [])
+        #expect(barrage.send(.repeatEnding(caller: caller)) == [answer])
+        #expect(barrage.text(user("bob", 1)).code == .noSuchRoom)
+        #expect(barrage.tip() == false)
+        #expect(barrage.control() == false)
+        // The ended live stays known for five minutes; then all its rows are removed.
+        #expect(barrage.advance(299_999) == [])
+        #expect(barrage.feed != nil)
+        #expect(barrage.advance(1) == [])
+        #expect(barrage.feed == nil)
+        #expect(barrage.advance(80_000) == [])
+        #expect(barrage.rows.count == 0)
+        #expect(barrage.text(user("bob", 2)).code == .noSuchRoom)
+        #expect(barrage.rows.count == 0)
+    }
+
+    @Test func `I9 the end is written even if the budget is used up`() {
+        var barrage = BarrageHarness()
+        for _ in 0..<60 { #expect(barrage.control() == true) }
+        #expect(barrage.send(.ended(ending: ending())).items.map(\.position.number) == [61])
+        barrage.expectSound()
+    }
+
+    @Test func `a live that is created again has a new epoch, and its items are numbered from one`() {
+        var barrage = BarrageHarness()
+        for counter in 1...20 { #expect(barrage.text(user("bob", Int64(counter))).wasSent) }
+        _ = barrage.send(.ended(ending: ending()))
+        // A late `opened` of the old incarnation changes nothing.
+        #expect(barrage.send(.opened(epoch: epoch, owner: "alice")) == [])
+        #expect(barrage.feed?.hasEnded == true)
+        #expect(barrage.send(.opened(epoch: 20, owner: "carl")) == [])
+        let effects = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: user("bob", 30)))
+        #expect(effects.items.map(\.position) == [FeedPosition(epoch: 20, number: 1)])
+        // The admissions of the old incarnation still count in the current second.
+        #expect(barrage.feed?.admissions.count == 22)
+        barrage.expectSound()
+    }
+
+    /// Rules: R5.6.
+    @Test func `in a muted live owner, admins and the app's server can write`() {
+        var barrage = BarrageHarness()
+        #expect(barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true)) == [])
+        #expect(barrage.text(user("bob", 1)).code == .roomMuted)
+        #expect(barrage.text(user("alice", 1)).wasSent)
+        #expect(barrage.text(user("adam", 1)).wasSent)
+        #expect(barrage.text(server(1)).wasSent)
+        _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
+        #expect(barrage.text(user("bob", 2)).wasSent)
+    }
+
+    /// Rules: R5.10.
+    @Test func `I6 a kicked user cannot write until it joins again`() {
+        var barrage = BarrageHarness()
+        #expect(barrage.text(user("bob", 1, ticket: 100)).wasSent)
+        #expect(barrage.text(user("bob", 2, ticket: nil)).code == .notInRoom)
+        #expect(barrage.send(.floor(user: "bob", ticket: Ticket(150))) == [])
+        #expect(barrage.text(user("bob", 3, ticket: 100)).code == .staleTicket)
+        #expect(barrage.text(user("carl", 1, ticket: 100)).wasSent)
+        #expect(barrage.text(user("bob", 4, ticket: 150)).wasSent)
+        #expect(barrage.text(server(1)).wasSent)
+        // A floor for an unknown live has no effect.
+        #expect(barrage.send(.floor(user: "bob", ticket: Ticket(1)), to: LiveKey(app, "none")) == [])
+        // The end of an unknown live is still reported as closed, and a repeated end gets no reply.
+        let none = LiveKey(app, "none")
+        #expect(
+            barrage.send(.ended(ending: ending(3)), to: none)
+                == [.directory(DirectoryInput(app: app, .closed(live: "none", epoch: 3)))])
+        #expect(barrage.send(.repeatEnding(caller: user("alice", 1)), to: none) == [])
+    }
+
+    /// Rules: R5.11.
+    @Test func `a message has at most 12 KB with all its parts`() {
+        var barrage = BarrageHarness()
+        let full = String(repeating: "x", count: 12 * 1024)
+        #expect(barrage.text(user("bob", 1), full).wasSent)
+        #expect(barrage.text(user("bob", 2), full + "x").code == .messageTooLong)
+        func send(_ command: BarrageCommand) -> Outcome? { barrage.send(command).outcome }
+        let extra = ["k": String(repeating: "v", count: 12 * 1024 - 2)]
+        #expect(send(.sendText(text: "x", extensionInfo: extra, caller: user("bob", 3))).wasSent)
+        #expect(send(.sendText(text: "xx", extensionInfo: extra, caller: user("bob", 4))).code == .messageTooLong)
+        #expect(send(.sendCustom(businessID: "b", data: full, caller: user("bob", 5))).code == .messageTooLong)
+        #expect(send(.sendCustom(businessID: "", data: "d", caller: user("bob", 6))).code == .badParameter)
+    }
+
+    @Test func `I15 a repeated message gets the same reply and enters once`() {
+        var barrage = BarrageHarness()
+        let bob = user("bob", 1)
+        let first = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: bob))
+        #expect(first.items.count == 1)
+        #expect(barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: bob)) == first.suffix(1))
+        // A rejection is repeated too, even if the message would enter now.
+        _ = barrage.send(.rights(isMessageDisable: true, admins: [], isGiftEnabled: true))
+        #expect(barrage.text(user("bob", 2)).code == .roomMuted)
+        _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
+        #expect(barrage.text(user("bob", 2)).code == .roomMuted)
+        #expect(barrage.feed?.ledger.published == 2)
+        // The window holds the last sixteen outcomes; an older call is rejected as forgotten and never enters again.
+        for counter in 3...18 {
+            _ = barrage.advance(100)
+            #expect(barrage.text(user("bob", Int64(counter))).wasSent)
+        }
+        #expect(barrage.text(user("bob", 1)).code == .requestForgotten)
+        #expect(barrage.text(user("bob", 3)).wasSent)
+        #expect(barrage.feed?.lastNumber == 17)
+        // The window forgets its outcomes a minute after the last call, and is removed five minutes later.
+        _ = barrage.advance(70_000)
+        #expect(barrage.text(user("bob", 18)).code == .requestForgotten)
+        _ = barrage.advance(310_000)
+        #expect(barrage.rows.sortedKeys == [.feed(key)])
+        barrage.expectSound()
+    }
+
+    @Test func `I10 everything published is counted as admitted, refused or dropped`() {
+        var barrage = BarrageHarness()
+        for counter in 1...50 { _ = barrage.text(user("bob", Int64(counter))) }
+        #expect(barrage.text(user("bob", 51), "").code == .badParameter)
+        #expect(barrage.text(user("bob", 52, ticket: nil)).code == .notInRoom)
+        #expect(barrage.tip() == false)
+        #expect(barrage.control() == true)
+        let ledger = barrage.machine.ledger(of: barrage.rows)
+        // The announcement of the dropped tip is an additional item.
+        #expect(ledger.published == 55)
+        #expect(
+            ledger.admitted == [
+                Ledger.Admitted(feedClass: .control, count: 2), Ledger.Admitted(feedClass: .barrage, count: 36),
+            ])
+        #expect(
+            ledger.refused == [
+                Ledger.Refused(code: .notInRoom, count: 1), Ledger.Refused(code: .badParameter, count: 1),
+            ])
+        #expect(
+            ledger.dropped == [
+                Ledger.Dropped(feedClass: .barrage, reason: .budget, count: 14),
+                Ledger.Dropped(feedClass: .tip, reason: .budget, count: 1),
+            ])
+        #expect(ledger.isBalanced)
+        barrage.expectSound()
+    }
+
+    @Test func `row keys are parsed back from their text`() {
+        let keys: [BarrageKey] = [
+            .feed(LiveKey("demo", "a:b")), .calls(LiveKey("demo", "x"), "s_1"), .givers(LiveKey("demo", "x")),
+            .backend(LiveKey("demo", "x"), "s_1"),
+        ]
+        for key in keys { #expect(BarrageKey(text: key.text) == key) }
+        #expect(keys.sorted() == keys && keys.reversed().sorted() == keys)
+        for text in ["", "feed", "feed/demo", "feed/a/b/c", "calls/a/b", "backend/a/b"] {
+            #expect(BarrageKey(text: text) == nil)
+        }
+    }
+
+    /// Rules: R16.11.
+    @Test func `I15 a late retry gets its outcome while it is remembered, and then never a second application`() {
+        var barrage = BarrageHarness()
+        let caller = user("bob", 1)
+        var late = caller
+        late.isLateRetry = true
+        var other = user("carl", 1)
+        other.isLateRetry = true
+        #expect(barrage.text(other).code == .requestForgotten)
+        #expect(barrage.text(caller).wasSent)
+        #expect(barrage.text(late).wasSent)
+        #expect(barrage.feed?.lastNumber == 1)
+        // The outcome is gone, and later the floor.
+        _ = barrage.advance(70_000)
+        #expect(barrage.text(caller).code == .requestForgotten)
+        _ = barrage.advance(310_000)
+        #expect(barrage.rows.sortedKeys == [.feed(key)])
+        let lastNumber = barrage.feed?.lastNumber
+        #expect(barrage.text(late).code == .requestForgotten)
+        #expect(barrage.feed?.lastNumber == lastNumber)
+        #expect(barrage.rows.sortedKeys == [.feed(key)])
+    }
+
+    /// Rules: R16.12.
+    @Test func `I15 messages and gifts that were sent again during a standstill enter once`() {
+        var barrage = BarrageHarness()
+        #expect(barrage.text(user("bob", 1)).wasSent)
+        // The fan-out is stopped for 80 s; the retries wait in its inbox.
+        barrage.now = barrage.now + .seconds(80)
+        barrage.standstill = .seconds(80)
+        _ = barrage.advance(0)
+        let lastNumber = barrage.feed?.lastNumber
+        #expect(barrage.text(user("bob", 1)).wasSent)
+        #expect(barrage.feed?.lastNumber == lastNumber)
+        // Afterwards the window lasts as long as it would have.
+        _ = barrage.advance(50_000)
+        #expect(barrage.text(user("bob", 1)).wasSent)
+        _ = barrage.advance(30_000)
+        #expect(barrage.text(user("bob", 1)).code == .requestForgotten)
+        #expect(barrage.feed?.lastNumber == lastNumber)
+        barrage.expectSound()
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+@Suite struct MessageOutcomeTests {
+    @Test(arguments: 1...10) func `I15 the packed window behaves like a plain window`(seed: UInt64) throws {
+        let rules = AppRules(AppPolicy())
+        var random = SeededRandom(seed: seed)
+        var now = Moment(now: Timestamp(milliseconds: 1_700_000_000_000), offset: 0)
+        var short = MessageWindow(at: now)
+        var long = CallWindow(at: now)
+        for step in 0..<400 {
+            now.now = now.now + Milliseconds(Int64.random(in: 0...900, using: &random))
+            if step % 90 == 0 {
+                // A standstill, and a look at the windows after a minute: they forget alike.
+                now.standstill = now.standstill + .seconds(5)
+                now.now = now.now + .seconds(step % 180 == 0 ? 3 : 80)
+                if short.due <= now.now {
+                    let (isShortOver, isLongOver) = (short.expire(at: now), long.expire(at: now))
+                    #expect(isShortOver == isLongOver)
+                }
+            }
+            let counter = Int64(step) + Int64.random(in: -25...3, using: &random)
+            switch (short.lookup(counter), long.lookup(counter)) {
+            case (.fresh, .fresh):
+                let refusal = Rejection.allCases.randomElement(using: &random) ?? .none
+                let isDone = Bool.random(using: &random)
+                let outcome =
+                    refusal == .none
+                    ? isDone ? .done : MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step)))
+                    : MessageOutcome(refused: refusal, retryAfter: Milliseconds(Int64(step % 3)))
+                short.record(outcome, of: counter, at: now)
+                long.record(.answered(outcome: outcome.outcome(under: rules), seen: nil), of: counter, at: now)
+            case (.repeated(let outcome), .repeated(let expected)):
+                #expect(expected == .answered(outcome: outcome.outcome(under: rules), seen: nil))
+            case (.forgotten, .forgotten): break
+            case (let a, let b): Issue.record("\(a) is not \(b)")
+            }
+            #expect(short.storage.expiresAt == long.storage.expiresAt)
+            #expect(short.due == long.due)
+            #expect(short.storage.count <= IdempotencyLimits.outcomes)
+            if step % 50 == 0 {
+                let data = try JSONEncoder().encode(short)
+                #expect(data.count < 900)
+                let back = try JSONDecoder().decode(MessageWindow.self, from: data)
+                #expect(back == short)
+                short = back
+            }
+        }
+    }
+
+    @Test func `decoding a malformed window fails`() {
+        for broken in [
+            #"{"fates":[1,2,3],"expiresAt":0}"#, #"{"fates":[1,1,1,99,0],"expiresAt":0}"#,
+            #"{"fates":[1,-1,1,0,0],"expiresAt":0}"#,
+        ] {
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(MessageWindow.self, from: Data(broken.utf8))
+            }
+        }
+    }
+
+    @Test func `rejections have fixed numbers and codes of the protocol`() {
+        let expected: [(Int64, ReplyCode)] = [
+            (1, .noSuchRoom), (2, .notInRoom), (3, .staleTicket), (4, .roomMuted), (5, .badParameter),
+            (6, .messageTooLong), (7, .droppedByBudget), (8, .droppedByBudget), (9, .userMuted), (10, .tooFrequent),
+            (11, .sensitiveWords), (12, .giftsNotEnabled), (13, .noSuchGift), (14, .giftsOffInLive),
+            (15, .badParameter), (16, .badParameter), (17, .badParameter), (18, .notOnSeat), (19, .badParameter),
+            (20, .badParameter), (21, .sensitiveWords), (22, .giftCheckFailed),
+        ]
+        for (number, code) in expected { #expect(Rejection(rawValue: number)?.code == code) }
+        #expect(Rejection.allCases.count == expected.count + 1)
+        let rules = AppRules(AppPolicy(messagesPerUserPerSecond: 7))
+        #expect(Rejection.none.error(retryAfter: 0, under: rules) == nil)
+        // Each message describes the error, and contains the limit where there is one.
+        for refusal in Rejection.allCases where refusal != .none {
+            let error = refusal.error(retryAfter: 5, under: rules)
+            #expect(error?.message.isEmpty == false && error?.retryAfter == 5)
+        }
+        #expect(Rejection.tooOften.error(retryAfter: 0, under: rules)?.message.contains("7") == true)
+        #expect(Rejection.noBusinessID.error(retryAfter: 0, under: rules)?.message == "businessID is empty")
+        #expect(Rejection.tooLong.error(retryAfter: 0, under: rules)?.message.contains("12288") == true)
+        #expect(Rejection.giftCount.error(retryAfter: 0, under: rules)?.message.contains("1 to 255") == true)
+    }
+}

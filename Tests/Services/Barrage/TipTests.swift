@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import BarrageCore
+
+@Suite struct TipTests {
+    private let degraded = FeedContent.tips(isDegraded: true)
+    private let complete = FeedContent.tips(isDegraded: false)
+
+    private func join(_ barrage: inout BarrageHarness) -> [FeedContent] {
+        barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "guest")))).contents
+    }
+
+    /// Rules: R4.20.
+    @Test func `I9 a period of dropped tips is announced once when it begins and once when it ends`() {
+        var barrage = BarrageHarness()
+        for _ in 0..<24 { #expect(self.join(&barrage).count == 1) }
+        #expect(self.join(&barrage) == [self.degraded])
+        for _ in 0..<10 { #expect(self.join(&barrage) == []) }
+        _ = barrage.advance(1_000)
+        // The budget allows tips again, but the period lasts until two seconds without a drop have passed.
+        #expect(self.join(&barrage).first?.feedClass == .tip)
+        #expect(barrage.advance(999) == [])
+        #expect(barrage.advance(1).contents == [self.complete])
+        #expect(barrage.advance(60_000).contents.allSatisfy { $0 != self.complete })
+        barrage.expectSound()
+    }
+
+    @Test func `I9 repeated drops of tips form one period, which is announced again for new viewers`() {
+        var barrage = BarrageHarness()
+        var announced: [FeedContent] = []
+        for _ in 0..<50 {
+            for _ in 0..<30 { announced += self.join(&barrage).filter { $0.feedClass == .control } }
+            announced += barrage.advance(1_000).contents.filter { $0.feedClass == .control }
+        }
+        #expect(announced.allSatisfy { $0 == self.degraded }, "nothing says that they were complete between")
+        // The announcement is repeated about every two seconds, so new viewers receive it soon.
+        #expect((24...26).contains(announced.count))
+        #expect(barrage.advance(2_000).contents.contains(self.complete))
+        // Joins are counted whether or not their tips are published.
+        #expect(barrage.feed?.statistics.totalViewers == 1_500)
+        barrage.expectSound()
+    }
+
+    @Test func `a new name and a leave are published as tips, a mute as control`() {
+        var barrage = BarrageHarness()
+        for _ in 0..<24 { #expect(barrage.control() == true) }
+        let bob = UserInfo(userID: "bob", userName: "Bob")
+        #expect(barrage.send(.publish(content: .userChanged(user: bob))).contents == [self.degraded])
+        #expect(barrage.send(.publish(content: .audienceLeft(user: bob))).contents == [])
+        let muted = FeedContent.messageDisabled(user: bob, isDisable: true, until: nil)
+        #expect(barrage.send(.publish(content: muted)).contents == [muted])
+        barrage.expectSound()
+    }
+
+    @Test(arguments: 1...10) func `I9 in every sliding second, items that may be dropped stay within the budget`(
+        seed: UInt64
+    ) {
+        var random = SeededRandom(seed: seed)
+        var barrage = BarrageHarness(rate: 10)
+        var items: [FeedItem] = []
+        let seats = [Seat(index: 0, occupant: SeatUser(user: UserInfo(userID: "u1"), role: .generalUser, live: live))]
+        let record = StageRecord(app: app, live: live, epoch: epoch, revision: 1, seats: seats)
+        items += barrage.send(.publish(content: .stage(record: record, events: []))).items
+        for counter in 1...4_000 {
+            let caller = user(UserID("u\(Int.random(in: 1...8, using: &random))"), Int64(counter))
+            let command: BarrageCommand =
+                switch Int.random(in: 0..<20, using: &random) {
+                case 0...2: .publish(content: .audienceJoined(user: caller.user))
+                case 3...4: .sendLikes(count: 2, caller: caller)
+                case 5: .speaking(level: counter % 100, caller: user("u1", Int64(counter)))
+                case 6 where seed % 2 == 0: .publish(content: .adminSet(user: "u2"))
+                default: .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
+                }
+            items += barrage.send(command).items
+            items += barrage.advance(Int64.random(in: 0...25, using: &random)).items
+        }
+        #expect(Set(items.map(\.content.feedClass)).isSuperset(of: [.barrage, .tip, .counter]))
+        var start = 0
+        var controls = 0
+        for (end, item) in items.enumerated() {
+            if item.content.feedClass == .control { controls += 1 }
+            while items[start].at.milliseconds <= item.at.milliseconds - 1000 {
+                if items[start].content.feedClass == .control { controls -= 1 }
+                start += 1
+            }
+            let count = end - start + 1
+            #expect(count <= max(40, 36 + controls), "item \(item.position.number)")
+            if item.content.feedClass == .barrage { #expect(count <= 36) }
+            if item.content.feedClass > .barrage { #expect(count <= 24) }
+        }
+        barrage.expectSound()
+    }
+}

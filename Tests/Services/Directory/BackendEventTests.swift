@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+/// The webhook events of lives for an app's backend.
+@Suite struct BackendEventTests {
+    /// A directory in which alice runs the live, in an app with webhooks.
+    private func directory() -> DirectoryHarness {
+        var policy = AppPolicy()
+        policy.hasWebhooks = true
+        var directory = DirectoryHarness()
+        directory.machine = DirectoryMachine(policies: Policies([app: policy]))
+        _ = directory.sendWithFollowUps(
+            .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 1, ticket: nil)))
+        return directory
+    }
+
+    private func infoChangeEffects(_ effects: [Effect]) -> [WebhookContent] {
+        effects.compactMap { if case .webhook(let event) = $0, event.key == key { event.content } else { nil } }
+    }
+
+    /// Rules: R14.17.
+    @Test func `a changed info is sent to the backend with the caller, an unchanged info is not sent`() throws {
+        var directory = self.directory()
+        let update = DirectoryCommand.updateInfo(
+            live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 2))
+        let effects = directory.send(update)
+        let info = try #require(directory.room).info
+        #expect(info.notice == "soon")
+        #expect(self.infoChangeEffects(effects) == [.roomUpdated(info: info, by: "alice")])
+        #expect(self.infoChangeEffects(directory.send(update)) == [], "sent again, it is answered and nothing else")
+        let same = directory.send(
+            .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 3)))
+        #expect(results(same).count == 1 && self.infoChangeEffects(same) == [])
+        let refused = directory.send(
+            .updateInfo(live: live, changes: LiveChanges(notice: "mine"), caller: user("bob", 1)))
+        #expect(codes(refused) == [.needsOwnerOrAdmin] && self.infoChangeEffects(refused) == [])
+    }
+
+    /// Rules: R14.18.
+    @Test func `changed metadata is sent to the backend without unknown deleted keys`() {
+        var directory = self.directory()
+        let set = directory.send(
+            .setMetadata(live: live, values: ["b": "2", "a": "1"], caller: server(1)))
+        #expect(self.infoChangeEffects(set) == [.metadataSet(values: ["a": "1", "b": "2"], by: "backend")])
+        let same = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(2)))
+        #expect(results(same) == [.done] && same.count == 1, "what changes nothing is told to nobody")
+        for (counter, values) in [[:], ["": "x"], ["c": "3", "": ""]].enumerated() {
+            let none = directory.send(.setMetadata(live: live, values: values, caller: server(Int64(counter) + 3)))
+            #expect(codes(none) == [.badParameter] && none.count == 1, "\(values)")
+        }
+        #expect(directory.room?.info.metaData == ["a": "1", "b": "2"])
+        let deleted = directory.send(
+            .deleteMetadata(live: live, keys: ["b", "none", "a"], caller: user("alice", 2)))
+        #expect(self.infoChangeEffects(deleted) == [.metadataDeleted(keys: ["a", "b"], by: "alice")])
+    }
+
+    /// Rules: R14.19.
+    @Test func `a webhook event reports a new admin once membership is verified, and a revoked admin`() {
+        var directory = self.directory()
+        let caller = user("alice", 2)
+        #expect(self.infoChangeEffects(directory.send(.setAdmin(live: live, user: "bob", caller: caller))) == [])
+        let vouched = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller))
+        #expect(
+            self.infoChangeEffects(vouched) == [.adminChanged(user: "bob", isAdmin: true, admins: ["bob"], by: "alice")]
+        )
+        let revoked = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
+        #expect(
+            self.infoChangeEffects(revoked) == [.adminChanged(user: "bob", isAdmin: false, admins: [], by: "alice")])
+    }
+
+    /// Rules: R14.16.
+    @Test func `an ending contains the live's info only in apps with webhooks`() throws {
+        func ending(_ effects: [Effect]) -> Ending? {
+            for case .connection(let input) in effects {
+                if case .ended(_, let ending) = input.command { return ending }
+            }
+            return nil
+        }
+        var directory = self.directory()
+        let info = try #require(directory.room).info
+        let end = try #require(ending(directory.send(.end(live: live, caller: user("alice", 2)))))
+        #expect(end.info == info)
+        var other = DirectoryHarness.running()
+        let bare = try #require(ending(other.send(.end(live: live, caller: user("alice", 2)))))
+        #expect(bare.info == nil)
+    }
+
+    @Test func `an app without webhooks gets no events`() {
+        var directory = DirectoryHarness.running()
+        let effects = directory.send(
+            .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 2)))
+        #expect(results(effects).count == 1 && self.infoChangeEffects(effects) == [])
+    }
+}

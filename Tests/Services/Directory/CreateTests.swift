@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+@Suite struct CreateTests {
+    private func create(
+        _ caller: Caller, _ id: LiveID = live, owner: UserInfo? = nil, _ changes: LiveChanges = LiveChanges()
+    ) -> DirectoryCommand {
+        .create(live: id, changes: changes, owner: owner ?? caller.user, caller: caller)
+    }
+
+    /// Rules: R3.2.
+    @Test func `a create claims the owner, then opens the live and publishes it to all machines`() {
+        var directory = DirectoryHarness()
+        let caller = user("alice", 1, ticket: nil)
+        let changes = LiveChanges(notice: "hello", isMessageDisable: true)
+        let open = DirectoryCommand.open(live: live, changes: changes, owner: alice, caller: caller)
+        #expect(
+            directory.send(self.create(caller, live, changes))
+                == [.directory(DirectoryInput(app: app, open), key: "demo/show")])
+        #expect(directory.rows[.claim(UserKey(app, "alice"))] == .claim(claim: OwnerClaim(live: live)))
+
+        let info = LiveInfo(liveID: live, liveOwner: alice, createTime: directory.now) {
+            ($0.liveName, $0.notice, $0.isMessageDisable) = ("show", "hello", true)
+        }
+        let reply = Reply(
+            to: caller, app: app, .success(result: .live(info: info, epoch: 2)),
+            seen: RequiredRevision(.rooms, live, revision: 2))
+        #expect(
+            directory.send(open) == [
+                .live(LiveRecord(app: app, info: info, epoch: 2, revision: 2)),
+                .audience(AudienceInput(key, .opened(epoch: 2, owner: alice))),
+                .barrage(BarrageInput(key, .opened(epoch: 2, owner: "alice"))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: [], isGiftEnabled: true))),
+                .seat(SeatInput(key, .opened(epoch: 2, info: info))),
+                .connection(ConnectionInput(app: app, .opened(live: live, owner: alice, isVoice: false))),
+                .reply(reply),
+            ])
+        directory.expectSound()
+    }
+
+    /// Rules: R3.3, R3.5.
+    @Test func `I1 an owner runs one live at a time`() {
+        var directory = DirectoryHarness.running()
+        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 2), "other"))) == [.inAnotherRoom])
+        // An app's server cannot re-enter the live for her.
+        #expect(
+            codes(directory.sendWithFollowUps(self.create(server(1), live, owner: alice))) == [.roomExistsAndIsYours])
+        directory.expectSound()
+    }
+
+    /// Rules: R3.4.
+    @Test func `an owner that creates its running live again enters it unchanged, also on another device`() throws {
+        var directory = DirectoryHarness.running(LiveChanges(notice: "first"))
+        let before = try #require(directory.room)
+        var phone = user("alice", 1)
+        phone.request.session = "s-phone"
+        let effects = directory.sendWithFollowUps(self.create(phone, live, LiveChanges(notice: "second")))
+        #expect(
+            effects == [
+                .success(
+                    .live(info: before.info, epoch: before.epoch), to: phone, app: app,
+                    seen: RequiredRevision(.rooms, live, revision: before.revision))
+            ])
+        #expect(directory.room == before)
+        #expect(
+            directory.sendWithFollowUps(self.create(phone, live, LiveChanges(notice: "second"))) == effects,
+            "sent again")
+        directory.expectSound()
+    }
+
+    @Test func `a repeated create during the live's end opens nothing and leaves no claim`() {
+        var directory = DirectoryHarness.running()
+        let back = user("alice", 3)
+        // The owner's partition handles the create before the release that the end has sent.
+        let ended = directory.send(.end(live: live, caller: user("alice", 2)))
+        let enter = DirectoryCommand.enter(live: live, owner: "alice", caller: back)
+        #expect(
+            directory.send(self.create(back))
+                == [.directory(DirectoryInput(app: app, enter), key: "demo/show")])
+        for case .directory(let input, _) in ended { _ = directory.send(input.command) }
+        #expect(codes(directory.send(enter)) == [.createdTooOften])
+        #expect(directory.room?.ended == .endedByHost)
+        #expect(codes(directory.send(enter)) == [.createdTooOften], "sent again")
+        #expect(codes(directory.sendWithFollowUps(self.create(back))) == [.createdTooOften])
+        directory.expectSound()
+    }
+
+    @Test func `a create that is repeated before the first has finished gets the result of the first`() {
+        var directory = DirectoryHarness.running()
+        let bob = user("bob", 1)
+        let first = directory.send(self.create(bob))
+        let second = directory.send(self.create(user("bob", 2)))
+        var refused: [ReplyCode] = []
+        for case .directory(let input, _) in first + second {
+            refused += codes(directory.sendWithFollowUps(input.command))
+        }
+        #expect(refused == [.roomExists, .roomExists])
+        directory.expectSound()
+    }
+
+    /// Rules: R1.7, R3.15.
+    @Test func `a live of an app's server is scheduled and has free seats`() {
+        var directory = DirectoryHarness()
+        _ = directory.sendWithFollowUps(self.create(server(1), owner: alice))
+        #expect(directory.room?.info.status == .scheduled)
+        #expect(directory.room?.info.seatMode == .free)
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(directory.room?.info.status == .scheduled, "viewers come before the owner")
+        _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
+        #expect(directory.room?.info.status == .running)
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(directory.room?.info.status == .suspended)
+        let named = LiveChanges(seatMode: .apply)
+        var other = DirectoryHarness()
+        _ = other.sendWithFollowUps(self.create(server(1), owner: alice, named))
+        #expect(other.room?.info.seatMode == .apply)
+    }
+
+    /// Rules: R14.15.
+    @Test func `a new live is reported to the backend of an app with webhooks`() throws {
+        var directory = DirectoryHarness()
+        var policy = AppPolicy()
+        policy.hasWebhooks = true
+        directory.machine = DirectoryMachine(policies: Policies([app: policy]))
+        let effects = directory.sendWithFollowUps(self.create(user("alice", 1)))
+        let info = try #require(directory.room).info
+        let event = WebhookEvent(key, at: directory.now, .roomCreated(info: info, by: "alice"))
+        #expect(effects.contains(.webhook(event)))
+    }
+
+    /// Rules: R3.12.
+    @Test func `names and notices are checked by the app's word filter`() {
+        var directory = DirectoryHarness()
+        let settings = AppSettings(words: ["Casino", "ÄRGER"])
+        directory.machine.updateSettings(AppTable([AppRecord(app: app, revision: 1, settings: settings)]))
+        #expect(
+            codes(
+                directory.sendWithFollowUps(
+                    self.create(user("alice", 1), live, LiveChanges(liveName: "big CASINO night"))))
+                == [.sensitiveWords])
+        #expect(
+            codes(directory.sendWithFollowUps(self.create(user("alice", 2), live, LiveChanges(notice: "kein ärger"))))
+                == [.sensitiveWords])
+        #expect(directory.rows[.claim(UserKey(app, "alice"))] == nil)
+        let apart = directory.sendWithFollowUps(self.create(user("alice", 3), live, LiveChanges(liveName: "cas ino")))
+        #expect(results(apart).count == 1)
+        let update = LiveChanges(notice: "casino!")
+        #expect(
+            codes(directory.send(.updateInfo(live: live, changes: update, caller: user("alice", 4))))
+                == [.sensitiveWords])
+        #expect(directory.room?.info.notice == "")
+        directory.expectSound()
+    }
+
+    /// Rules: R3.6.
+    @Test func `I1 a live's id belongs to one owner, and the loser's claim is released before the reply`() {
+        var directory = DirectoryHarness.running()
+        let bob = user("bob", 1)
+        _ = directory.send(self.create(bob))
+        let open = DirectoryCommand.open(live: live, changes: LiveChanges(), owner: bob.user, caller: bob)
+        let refusal = Reply(
+            to: bob, app: app, .failure(error: ReplyError(.roomExists, "the live's id is in use")))
+        let release = DirectoryCommand.release(owner: "bob", live: live, thenReply: refusal)
+        #expect(directory.send(open) == [.directory(DirectoryInput(app: app, release), key: "demo/bob")])
+        #expect(directory.send(release) == [.reply(refusal)])
+        directory.expectSound()
+        #expect(results(directory.sendWithFollowUps(self.create(user("bob", 2), "bobs"))).count == 1)
+        directory.expectSound()
+    }
+
+    @Test func `a user can create a live only for itself, the app's server for any user`() {
+        var directory = DirectoryHarness()
+        #expect(codes(directory.sendWithFollowUps(self.create(user("bob", 1), owner: alice))) == [.noPermission])
+        #expect(results(directory.sendWithFollowUps(self.create(server(1), owner: alice))).count == 1)
+        #expect(directory.room?.info.liveOwner == alice)
+        directory.expectSound()
+    }
+
+    /// Rules: R3.9.
+    @Test func `the same live is created at most once a second`() {
+        var directory = DirectoryHarness.running()
+        #expect(results(directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))).count == 1)
+        #expect(codes(directory.sendWithFollowUps(self.create(user("bob", 1)))) == [.createdTooOften])
+        _ = directory.advance(Milliseconds(1000))
+        let effects = directory.sendWithFollowUps(self.create(user("bob", 2)))
+        #expect(results(effects).count == 1)
+        #expect(directory.room?.info.liveOwner.userID == "bob")
+        #expect((directory.room?.epoch ?? 0) > 2)
+        directory.expectSound()
+    }
+
+    /// Rules: R3.10, R17.4, R17.5.
+    @Test(arguments: [
+        (LiveChanges(liveName: String(repeating: "x", count: 101)), ReplyCode.badRoomName),
+        (LiveChanges(liveName: "two\nlines"), .badRoomName), (LiveChanges(liveName: "\u{7F}"), .badRoomName),
+        (LiveChanges(liveName: String(repeating: "\\", count: 51)), .badRoomName),
+        (LiveChanges(notice: String(repeating: "\u{1}", count: 34)), .badParameter),
+        (LiveChanges(coverURL: "https://a\u{1}"), .badParameter),
+        (LiveChanges(backgroundURL: "https://a\n"), .badParameter),
+        (LiveChanges(notice: String(repeating: "ö", count: 51)), .badParameter),
+        (LiveChanges(coverURL: String(repeating: "x", count: 201)), .badParameter),
+        (LiveChanges(backgroundURL: String(repeating: "x", count: 201)), .badParameter),
+        (LiveChanges(categoryList: [1, 2, 3, 4]), .tooManyTags),
+        (LiveChanges(maxMemberCount: -1), .badParameter),
+        (LiveChanges(maxMemberCount: 1_000_001), .badParameter),
+        (LiveChanges(seatTemplate: 0), .badParameter),
+        (LiveChanges(seatTemplate: 1000), .badParameter),
+        (LiveChanges(maxSeatCount: 51, seatTemplate: 70), .badParameter),
+        (LiveChanges(maxSeatCount: -1), .badParameter),
+        (LiveChanges(maxSeatCount: 51, seatTemplate: 601), .badParameter),
+    ]) func `a field over its limit creates nothing`(changes: LiveChanges, code: ReplyCode) {
+        var directory = DirectoryHarness()
+        let effects = directory.sendWithFollowUps(self.create(user("alice", 1), live, changes))
+        #expect(codes(effects) == [code])
+        #expect(effects.count == 1)
+        #expect(directory.rows.sortedKeys == [.ownerCalls(UserKey(app, "alice"), "s-alice")])
+        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 2), "a b"))) == [.badRoomID])
+    }
+
+    /// Rules: R1.6.
+    @Test func `a live's id is 1 to 48 printable ASCII characters without blank and slash`() {
+        var counter: Int64 = 0
+        func refused(_ id: String) -> [ReplyCode] {
+            var directory = DirectoryHarness()
+            counter += 1
+            return codes(directory.sendWithFollowUps(self.create(user("alice", counter), LiveID(id))))
+        }
+        for bad in [
+            "", "a b", "a/b", "ä", "直播", "a\n", "a\u{7f}", String(repeating: "x", count: 49),
+            String(repeating: "é", count: 24),
+        ] { #expect(refused(bad) == [.badRoomID], "\(bad.debugDescription)") }
+        for good in ["!", "a:b#c~", "Live_1", String(repeating: "x", count: 48)] {
+            #expect(refused(good) == [], "\(good)")
+        }
+    }
+
+    /// Rules: R3.17.
+    @Test func `a video template fixes the number of seats, a voice live may choose it`() {
+        let video = DirectoryHarness.running(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 601))
+        #expect(video.room?.info.maxSeatCount == 7)
+        #expect(video.room?.info.keepOwnerOnSeat == true)
+        let voice = DirectoryHarness.running(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 70))
+        #expect(voice.room?.info.maxSeatCount == 3)
+        #expect(voice.room?.info.keepOwnerOnSeat == false)
+        let none = DirectoryHarness.running(LiveChanges(maxSeatCount: 0, seatTemplate: 50))
+        #expect(none.room?.info.maxSeatCount == 0, "a voice live without seats")
+    }
+
+    /// Rules: R3.41.
+    @Test(arguments: [650, 51, 199, 200, 999]) func `template 600 replaces an unknown template of either range`(
+        template: Int
+    ) {
+        let directory = DirectoryHarness.running(LiveChanges(seatTemplate: template))
+        #expect(directory.room?.info.seatTemplate == (template == 200 ? 200 : 600))
+        #expect(directory.room?.info.isVoice == false)
+    }
+
+    /// Rules: R3.11.
+    @Test func `a field at its limit is accepted, and an empty name becomes the live's id`() throws {
+        let changes = LiveChanges(
+            liveName: "", notice: String(repeating: "ö", count: 50), isPublicVisible: false, maxSeatCount: 50,
+            seatTemplate: 70, coverURL: String(repeating: "c", count: 200),
+            backgroundURL: String(repeating: "b", count: 200), categoryList: [7, 8, 9], activityStatus: -4,
+            isGiftEnabled: false, maxMemberCount: 1_000_000)
+        let info = try #require(DirectoryHarness.running(changes).room).info
+        #expect(info.liveName == "show")
+        #expect(info.notice == changes.notice && info.coverURL == changes.coverURL)
+        #expect(info.backgroundURL == changes.backgroundURL && info.categoryList == [7, 8, 9])
+        #expect(info.activityStatus == -4 && !info.isPublicVisible && !info.isGiftEnabled)
+        #expect(info.maxSeatCount == 50 && info.maxMemberCount == 1_000_000)
+    }
+
+    @Test func `I15 a repeated create gets the same reply and opens nothing`() {
+        var directory = DirectoryHarness()
+        let first = directory.sendWithFollowUps(self.create(user("alice", 1)))
+        let again = directory.sendWithFollowUps(self.create(user("alice", 1)))
+        #expect(again == first.suffix(1))
+        // The reply is the same when the live has ended since, and no live is opened.
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
+        _ = directory.advance(.seconds(2))
+        #expect(directory.sendWithFollowUps(self.create(user("alice", 1))) == again)
+        #expect(directory.room?.ended == .endedByHost)
+        directory.expectSound()
+    }
+
+    /// Rules: R16.8.
+    @Test func `I15 a repeated create whose outcome is forgotten opens nothing`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
+        // A rejected second create extends the owner's window beyond the live's window.
+        _ = directory.advance(.seconds(55))
+        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 3), "a b"))) == [.badRoomID])
+        _ = directory.advance(.seconds(30))
+        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 1)))) == [.requestForgotten])
+        #expect(directory.room?.ended == .endedByHost)
+        directory.expectSound()
+    }
+
+    @Test func `I15 a repeated create that was rejected is rejected again, even if it would succeed now`() {
+        var directory = DirectoryHarness.running()
+        let first = directory.sendWithFollowUps(self.create(user("bob", 1)))
+        #expect(codes(first) == [.roomExists])
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
+        _ = directory.advance(.seconds(2))
+        #expect(directory.sendWithFollowUps(self.create(user("bob", 1))) == first)
+        directory.expectSound()
+    }
+
+    @Test func `I15 a create with the request id of a create for another owner opens nothing and leaves no claim`() {
+        var directory = DirectoryHarness()
+        _ = directory.sendWithFollowUps(self.create(server(1), owner: alice))
+        let effects = directory.sendWithFollowUps(self.create(server(1), owner: UserInfo(userID: "bob")))
+        #expect(results(effects).count == 1)
+        #expect(directory.rows[.claim(UserKey(app, "bob"))] == nil)
+        directory.expectSound()
+    }
+
+    /// Rules: R16.11.
+    @Test func `I15 a late retry creates nothing and changes nothing, and gets its outcome while it is remembered`() {
+        var directory = DirectoryHarness()
+        var late = user("alice", 1, ticket: nil)
+        late.isLateRetry = true
+        let create = DirectoryCommand.create(live: live, changes: LiveChanges(), owner: alice, caller: late)
+        #expect(codes(directory.sendWithFollowUps(create)) == [.requestForgotten])
+        #expect(directory.rows.count == 0)
+        directory = DirectoryHarness.running()
+        #expect(results(directory.sendWithFollowUps(create)).count == 1)
+        var update = user("alice", 2)
+        update.isLateRetry = true
+        let before = directory.room
+        #expect(
+            codes(directory.send(.setMetadata(live: live, values: ["a": "1"], caller: update))) == [.requestForgotten])
+        #expect(directory.room == before)
+        directory.expectSound()
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+private let users: [UserID] = ["alice", "bob", "carl"]
+private let lives: [LiveID] = ["one", "two"]
+
+/// Random schedules of few users and lives; any transaction may abort.
+@Suite struct DirectoryScheduleTests {
+    private struct Step {
+        var span: Int64
+        var command: DirectoryCommand
+    }
+
+    /// Generates random steps; one call in four repeats a call of the last minute.
+    private struct Schedule {
+        var random: SeededRandom
+        var counter: Int64 = 0
+        var now: Int64 = 0
+        var sent: [(at: Int64, command: DirectoryCommand)] = []
+
+        init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
+
+        mutating func next() -> Step {
+            let span: Int64 = Int.random(in: 0..<30, using: &self.random) == 0 ? 70_000 : 300
+            self.now += span
+            self.sent.removeAll { $0.at <= self.now - 60_000 }
+            if Int.random(in: 0..<4, using: &self.random) == 0,
+                let again = self.sent.suffix(8).randomElement(using: &self.random)
+            {
+                return Step(span: span, command: again.command)
+            }
+            let command = self.fresh()
+            self.sent.append((self.now, command))
+            return Step(span: span, command: command)
+        }
+
+        private mutating func fresh() -> DirectoryCommand {
+            let other = users.randomElement(using: &self.random) ?? "alice"
+            let live = lives.randomElement(using: &self.random) ?? "one"
+            self.counter += 1
+            let caller = user(users.randomElement(using: &self.random) ?? "alice", self.counter, ticket: self.counter)
+            switch Int.random(in: 0..<16, using: &self.random) {
+            case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
+            case 4, 5: return .end(live: live, caller: caller)
+            case 6: return .setAdmin(live: live, user: other, caller: caller)
+            case 7: return .revokeAdmin(live: live, user: other, caller: caller)
+            case 8: return .kick(live: live, user: other, caller: caller)
+            case 9:
+                let ticket = Ticket(self.counter + Int64.random(in: -5...5, using: &self.random))
+                return .floor(live: live, user: other, ticket: ticket)
+            case 10: return .setMetadata(live: live, values: ["k\(counter % 12)": "v\(counter)"], caller: caller)
+            case 11:
+                return .ban(live: live, users: [other], durationSeconds: counter % 9 - 1, reason: "", caller: caller)
+            case 12: return .mute(live: live, users: [other], durationSeconds: counter % 9 - 1, caller: caller)
+            case 13: return .unban(live: live, users: [other], caller: caller)
+            case 14:
+                let owner: OwnerPresence = counter % 3 == 0 ? .present : counter % 3 == 1 ? .left : .offline
+                return .occupancy(live: live, owner: owner, isEmpty: counter % 2 == 0)
+            default: return .updateInfo(live: live, changes: LiveChanges(notice: "\(counter % 3)"), caller: caller)
+            }
+        }
+
+        static func steps(_ count: Int, seed: UInt64) -> [Step] {
+            var schedule = Schedule(seed: seed)
+            return (0..<count).map { _ in schedule.next() }
+        }
+    }
+
+    /// Runs `steps`; returns all effects, including those of commands that the effects send back to the directory.
+    private func run(_ steps: [Step], abortingWith seed: UInt64?) -> (effects: [Effect], directory: DirectoryHarness) {
+        var directory = DirectoryHarness()
+        let dismissal = DismissalPolicy(
+            afterNoUsersSeconds: 5, afterOwnerLeaveSeconds: 7, afterOwnerOfflineSeconds: 9)
+        directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(dismissal: dismissal)]))
+        var random = SeededRandom(seed: seed ?? 0)
+        var effects: [Effect] = []
+        for step in steps {
+            let due = directory.advance(Milliseconds(step.span))
+            effects += due
+            directory.rows.commit()
+            var pending = Self.followUps(of: due) + [step.command]
+            while !pending.isEmpty {
+                let command = pending.removeFirst()
+                if seed != nil, Bool.random(using: &random) {
+                    // The transaction aborts after the input was handled: the rows are rolled back and the input is
+                    // consumed again.
+                    let before = directory.rows.sortedKeys.map { ($0, directory.rows[$0]) }
+                    _ = directory.send(command)
+                    directory.rows.rollback()
+                    directory.offset -= 1
+                    #expect(directory.rows.sortedKeys == before.map(\.0))
+                    #expect(before.allSatisfy { directory.rows[$0.0] == $0.1 })
+                }
+                let following = directory.send(command)
+                directory.rows.commit()
+                effects += following
+                pending += Self.followUps(of: following)
+            }
+            directory.expectSound()
+        }
+        return (effects, directory)
+    }
+
+    /// The commands that the directory and the other machines send to the directory because of `effects`.
+    private static func followUps(of effects: [Effect]) -> [DirectoryCommand] {
+        effects.compactMap { effect in
+            switch effect {
+            case .directory(let input, _): return input.command
+            case .audience(let input):
+                guard case .verifyAdminMembership(let user, let caller) = input.command else { return nil }
+                return .adminMembershipVerified(live: input.key.live, user: user, caller: caller)
+            case .connection(let input):
+                // In production the end goes from machine to machine and the last reports `closed`; here it is reported
+                // at once.
+                guard case .ended(let live, let ending) = input.command else { return nil }
+                return .closed(live: live, epoch: ending.epoch)
+            default: return nil
+            }
+        }
+    }
+
+    /// An outcome without the live's metadata, which a repeated call gets as they are then (R17.8).
+    private static func withoutMetadata(_ outcome: Outcome) -> Outcome {
+        guard case .success(.live(var info, let epoch)) = outcome else { return outcome }
+        info.metaData = [:]
+        return .success(result: .live(info: info, epoch: epoch))
+    }
+
+    @Test(arguments: 1...20)
+    func `I1 I2 I15 any schedule keeps the invariants, ends a live once and answers repeated calls alike`(
+        seed: UInt64
+    ) {
+        let (effects, _) = self.run(Schedule.steps(400, seed: seed), abortingWith: nil)
+
+        // Each incarnation of a live is opened at most once and ends at most once.
+        var ended: Set<String> = []
+        var opened: Set<String> = []
+        var answers: [RequestID: Outcome] = [:]
+        var repeated = 0
+        for effect in effects {
+            switch effect {
+            case .connection(let input):
+                if case .ended(let live, let ending) = input.command {
+                    let name = "\(LiveKey(input.app, live).text)#\(ending.epoch)"
+                    #expect(ended.insert(name).inserted)
+                    #expect(opened.contains(name))
+                }
+            case .audience(let input):
+                if case .opened(let epoch, _) = input.command {
+                    #expect(opened.insert("\(input.key.text)#\(epoch)").inserted)
+                }
+            case .reply(let reply):
+                // Calls to an unknown live store no outcome; every other repeated call must get the same outcome.
+                if case .failure(let error) = reply.outcome, error.code == .noSuchRoom { continue }
+                let outcome = Self.withoutMetadata(reply.outcome)
+                if let first = answers[reply.request] {
+                    #expect(outcome == first)
+                    repeated += 1
+                } else {
+                    answers[reply.request] = outcome
+                }
+            default: break
+            }
+        }
+        #expect(!ended.isEmpty)
+        #expect(repeated > 10)
+    }
+
+    @Test(arguments: 1...20) func `I15 a transaction that aborts at any point changes nothing`(seed: UInt64) {
+        let steps = Schedule.steps(200, seed: seed)
+        let plain = self.run(steps, abortingWith: nil)
+        let aborted = self.run(steps, abortingWith: seed)
+        #expect(plain.effects == aborted.effects)
+        #expect(plain.directory.rows.sortedKeys == aborted.directory.rows.sortedKeys)
+    }
+
+    @Test func `row keys are parsed back from their text`() {
+        let keys: [DirectoryKey] = [
+            .live(LiveKey("demo", "a:b#c")), .claim(UserKey("demo", "u-1")),
+            .liveCalls(LiveKey("demo", "x"), "s_1"), .ownerCalls(UserKey("demo", "u"), "s"),
+            .bans(LiveKey("demo", "x")), .mutes(LiveKey("demo", "x")),
+        ]
+        for key in keys { #expect(DirectoryKey(text: key.text) == key) }
+        #expect(keys.map(\.text).first == "room/demo/a:b#c")
+        for text in ["", "room", "room/demo", "room/demo/a/b", "claims/demo/a", "roomCalls/demo/x"] {
+            #expect(DirectoryKey(text: text) == nil)
+        }
+    }
+
+    @Test func `a stored row of a live keeps its name`() throws {
+        let row = LiveRow(info: LiveInfo(liveID: "x", liveOwner: UserInfo(userID: "u")), epoch: 1)
+        let json = String(decoding: try JSONEncoder().encode(DirectoryRow.live(row: row)), as: UTF8.self)
+        #expect(json.hasPrefix(#"{"room":{"row":{"#), "\(json)")
+        #expect(DirectoryKey.live(LiveKey("demo", "x")).text == "room/demo/x")
+        #expect(DirectoryKey.liveCalls(LiveKey("demo", "x"), "s").text == "roomCalls/demo/x/s")
+    }
+}

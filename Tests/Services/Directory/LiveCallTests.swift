@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+@Suite struct LiveCallTests {
+    /// Rules: R3.55.
+    @Test func `I1 a live ends once, the end goes to the connections first, and the owner's claim is released`() throws
+    {
+        var directory = DirectoryHarness.running()
+        let room = try #require(directory.room)
+        let caller = user("alice", 2)
+        let ending = Ending(
+            reason: .endedByHost, caller: caller, epoch: 2, createdAt: room.info.createTime, endedAt: directory.now)
+        let release = DirectoryCommand.release(owner: "alice", live: live, thenReply: nil)
+        #expect(
+            directory.send(.end(live: live, caller: caller)) == [
+                .live(LiveRecord(app: app, info: room.info, epoch: 2, revision: 3, ended: .endedByHost)),
+                .connection(ConnectionInput(app: app, .ended(live: live, ending: ending))),
+                .directory(DirectoryInput(app: app, release), key: "demo/alice"),
+            ])
+        #expect(directory.send(release) == [])
+        directory.expectSound()
+        #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: user("alice", 3)))) == [.noSuchRoom])
+        // A repeated end is forwarded to the fan-out, which repeats the reply.
+        #expect(
+            directory.send(.end(live: live, caller: caller))
+                == [.barrage(BarrageInput(key, .repeatEnding(caller: caller)))])
+    }
+
+    @Test func `I1 I15 a repeated end does not end a newer live of the same name`() {
+        var directory = DirectoryHarness.running()
+        let caller = user("alice", 2)
+        _ = directory.sendWithFollowUps(.end(live: live, caller: caller))
+        _ = directory.advance(.seconds(2))
+        _ = directory.sendWithFollowUps(
+            .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 3)))
+        #expect(directory.room?.ended == nil)
+        #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: caller))) == [.requestForgotten])
+        #expect(directory.room?.ended == nil)
+        directory.expectSound()
+    }
+
+    /// Rules: R3.7.
+    @Test func `a live's id is free when all machines have handled its end`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.send(.end(live: live, caller: user("alice", 2)))
+        _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
+        _ = directory.advance(.seconds(5))
+        func create(_ counter: Int64) -> [Effect] {
+            directory.sendWithFollowUps(
+                .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", counter)))
+        }
+        #expect(codes(create(3)) == [.createdTooOften])
+        _ = directory.send(.closed(live: live, epoch: 1))
+        #expect(codes(create(4)) == [.createdTooOften], "the end of another incarnation")
+        _ = directory.send(.closed(live: live, epoch: 2))
+        #expect(results(create(5)).count == 1)
+        directory.expectSound()
+    }
+
+    @Test func `an ended live's row is removed after five minutes, with a tombstone`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.sendWithFollowUps(.end(live: live, caller: server(1)))
+        #expect(directory.room?.ended == .endedByServer)
+        #expect(directory.advance(Milliseconds(299_999)) == [])
+        #expect(directory.advance(Milliseconds(1)) == [.liveGone(key)])
+        #expect(directory.room == nil)
+        #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: server(2)))) == [.noSuchRoom])
+        _ = directory.advance(.seconds(380))
+        #expect(directory.rows.count == 0)
+    }
+
+    @Test func `I2 only owner and admins change a live`() {
+        var directory = DirectoryHarness.running()
+        directory.makeAdmin("bob", counter: 2)
+        let values = ["k": "v"]
+        #expect(
+            codes(directory.send(.setMetadata(live: live, values: values, caller: user("carl", 1))))
+                == [.needsOwnerOrAdmin])
+        #expect(
+            codes(directory.send(.updateInfo(live: live, changes: LiveChanges(notice: "n"), caller: user("carl", 2))))
+                == [.needsOwnerOrAdmin])
+        #expect(codes(directory.send(.end(live: live, caller: user("bob", 1)))) == [.needsOwner])
+        #expect(
+            codes(directory.send(.setAdmin(live: live, user: "carl", caller: user("bob", 2)))) == [.needsOwner])
+        for caller in [user("bob", 3), user("alice", 3), server(1)] {
+            #expect(results(directory.send(.setMetadata(live: live, values: values, caller: caller))) == [.done])
+        }
+        directory.expectSound()
+    }
+
+    /// Rules: R3.36, R3.40.
+    @Test func `an update is stored, sent to feed and seats, and answered with the new info`() throws {
+        var directory = DirectoryHarness.running()
+        var info = try #require(directory.room).info
+        let caller = user("alice", 2)
+        info.notice = "soon"
+        info.isMessageDisable = true
+        let changes = LiveChanges(notice: "soon", isMessageDisable: true)
+        let reply = Reply(
+            to: caller, app: app, .success(result: .live(info: info, epoch: 2)),
+            seen: RequiredRevision(.rooms, live, revision: 3))
+        #expect(
+            directory.send(.updateInfo(live: live, changes: changes, caller: caller)) == [
+                .live(LiveRecord(app: app, info: info, epoch: 2, revision: 3)),
+                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info)))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: [], isGiftEnabled: true))),
+                .seat(SeatInput(key, .infoChanged(info: info))),
+                .reply(reply),
+            ])
+        // An update without a change has only the reply as its effect, with the revision of the last change.
+        let again = directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", 3)))
+        #expect(
+            again == [
+                .success(
+                    .live(info: info, epoch: 2), to: user("alice", 3), app: app,
+                    seen: RequiredRevision(.rooms, live, revision: 3))
+            ])
+        #expect(
+            codes(
+                directory.send(
+                    .updateInfo(live: live, changes: LiveChanges(seatTemplate: 70), caller: user("alice", 4))))
+                == [.wrongRoomKind])
+    }
+
+    /// Rules: R3.19.
+    @Test func `changed limits are sent to presence, changed rights to the fan-out`() {
+        var directory = DirectoryHarness.running(LiveChanges(isGiftEnabled: false, maxMemberCount: 10))
+        func update(_ changes: LiveChanges, _ counter: Int64) -> [Effect] {
+            directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", counter)))
+        }
+        let gifts = update(LiveChanges(isGiftEnabled: true), 2)
+        #expect(
+            gifts.contains(
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true)))))
+        #expect(!gifts.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
+        let most = update(LiveChanges(maxMemberCount: 20), 3)
+        #expect(most.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 20)))))
+        var fresh = DirectoryHarness()
+        let opened = fresh.sendWithFollowUps(
+            .create(
+                live: live, changes: LiveChanges(isGiftEnabled: false, maxMemberCount: 10), owner: alice,
+                caller: user("alice", 1)))
+        #expect(opened.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
+        #expect(
+            opened.contains(
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: false)))))
+    }
+
+    /// Rules: R3.42, R3.45.
+    @Test func `I2 the last write of a key wins, and the change is published`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.send(.setMetadata(live: live, values: ["a": "1", "b": "1"], caller: user("alice", 2)))
+        let effects = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: user("alice", 3)))
+        #expect(directory.room?.info.metaData == ["a": "1", "b": "2"])
+        #expect(
+            effects.contains(
+                .barrage(BarrageInput(key, .publish(content: .metadataChanged(set: ["b": "2"], removed: []))))))
+        let deleted = directory.send(
+            .deleteMetadata(live: live, keys: ["b", "z", "b"], caller: user("alice", 4)))
+        #expect(directory.room?.info.metaData == ["a": "1"])
+        #expect(
+            deleted.contains(.barrage(BarrageInput(key, .publish(content: .metadataChanged(set: [:], removed: ["b"])))))
+        )
+        #expect(
+            codes(directory.send(.deleteMetadata(live: live, keys: ["z"], caller: user("alice", 5))))
+                == [.noSuchMetadataKey])
+    }
+
+    /// Rules: R3.43.
+    @Test func `I2 a metadata call over any limit changes nothing`() {
+        var directory = DirectoryHarness.running()
+        let full = Dictionary(uniqueKeysWithValues: (0..<8).map { ("k\($0)", String(repeating: "v", count: 2000)) })
+        _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", 2)))
+        let before = directory.room
+        let long = String(repeating: "v", count: 2048)
+        let cases: [([String: String], ReplyCode)] = [
+            (["a": "1", "b": "2", "c": "3"], .tooManyMetadataKeys),
+            (["a": long + "v"], .metadataValueTooLong), (["a\n": "v"], .badParameter),
+            (["a": String(repeating: "\u{1}", count: 683)], .metadataValueTooLong),
+            (["a": long], .metadataTooLong),
+            ([String(repeating: "k", count: 51): "v"], .metadataKeyTooLong),
+            (["": "v"], .badParameter),
+            ([:], .badParameter),
+        ]
+        for (index, (values, code)) in cases.enumerated() {
+            let caller = user("alice", Int64(10 + index))
+            let effects = directory.send(.setMetadata(live: live, values: values, caller: caller))
+            #expect(codes(effects) == [code])
+            #expect(effects.count == 1)
+            #expect(directory.room == before)
+        }
+        // The call is accepted exactly at the limits: ten keys, 16 KB in all.
+        let rest = ["a": String(repeating: "v", count: 300), "b": String(repeating: "v", count: 84)]
+        #expect(results(directory.send(.setMetadata(live: live, values: rest, caller: user("alice", 30)))) == [.done])
+        directory.expectSound()
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+/// Reactions to a live's occupancy: its status, and its automatic dismissal.
+@Suite struct OccupancyTests {
+    /// Rules: R3.30.
+    @Test func `a live is suspended while its owner is away, and the change is published to viewers`() throws {
+        var directory = DirectoryHarness.running()
+        var info = try #require(directory.room).info
+        #expect(info.status == .running)
+        #expect(directory.send(.occupancy(live: live, owner: .present, isEmpty: false)) == [])
+        info.status = .suspended
+        #expect(
+            directory.send(.occupancy(live: live, owner: .offline, isEmpty: true)) == [
+                .live(LiveRecord(app: app, info: info, epoch: 2, revision: 4)),
+                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info)))),
+            ])
+        #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
+        _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
+        #expect(directory.room?.info.status == .running)
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
+        #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
+    }
+
+    /// A directory in which alice runs the live under a dismissal policy.
+    private func running(_ dismissal: DismissalPolicy, by caller: Caller = user("alice", 1)) -> DirectoryHarness {
+        var directory = DirectoryHarness()
+        directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(dismissal: dismissal)]))
+        _ = directory.sendWithFollowUps(.create(live: live, changes: LiveChanges(), owner: alice, caller: caller))
+        return directory
+    }
+
+    private func ended(_ effects: [Effect]) -> [Ending] {
+        effects.compactMap {
+            guard case .connection(let input) = $0, case .ended(_, let ending) = input.command else { return nil }
+            return ending
+        }
+    }
+
+    /// Rules: R3.60.
+    @Test func `I1 a live without users is ended after the time in the app's policy`() throws {
+        var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
+        let created = directory.now
+        // The live stays empty for 59 seconds, then a user joins.
+        #expect(directory.advance(.seconds(59)) == [])
+        _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
+        #expect(directory.advance(.seconds(600)) == [])
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
+        #expect(directory.advance(.seconds(30)) == [])
+        // A repeated report that the live is empty does not restart the time.
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
+        #expect(directory.advance(Milliseconds(29_999)) == [])
+        let effects = directory.advance(Milliseconds(1))
+        let ending = Ending(
+            reason: .endedByServer, caller: nil, epoch: 2, createdAt: created, endedAt: directory.now)
+        #expect(self.ended(effects) == [ending])
+        #expect(directory.room?.ended == .endedByServer)
+        _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
+        _ = directory.send(.closed(live: live, epoch: 2))
+        directory.expectSound()
+        // The row is removed five minutes later, like that of any ended live.
+        #expect(directory.advance(.seconds(300)) == [.liveGone(key)])
+    }
+
+    @Test func `a live that nobody ever joined is ended too`() {
+        var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
+        #expect(self.ended(directory.advance(.seconds(60))).count == 1)
+    }
+
+    /// Rules: R3.61.
+    @Test func `a live without its owner is ended after the time in the app's policy`() {
+        let policy = DismissalPolicy(afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 100)
+        var directory = self.running(policy)
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(directory.advance(.seconds(9)) == [])
+        _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
+        _ = directory.send(.occupancy(live: live, owner: .offline, isEmpty: false))
+        #expect(directory.advance(.seconds(99)) == [])
+        #expect(self.ended(directory.advance(.seconds(1))).map(\.reason) == [.endedByServer])
+        var left = self.running(policy)
+        _ = left.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(self.ended(left.advance(.seconds(10))).count == 1)
+    }
+
+    @Test func `a scheduled live that nobody has joined is not ended under any policy`() {
+        let policy = DismissalPolicy(
+            afterNoUsersSeconds: 10, afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 10)
+        var directory = self.running(policy, by: server(1))
+        #expect(directory.advance(.seconds(100_000)) == [])
+        // A viewer joins and leaves: from then on the live counts as empty.
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(directory.advance(.seconds(100)) == [])
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
+        #expect(self.ended(directory.advance(.seconds(10))).count == 1)
+    }
+
+    /// Rules: R3.59.
+    @Test func `without a dismissal policy an empty live stays`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
+        #expect(directory.advance(.seconds(1_000_000)) == [])
+        #expect(directory.room?.ended == nil)
+    }
+
+    @Test func `a live is not ended if the policy was removed before the time`() {
+        var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
+        directory.machine = DirectoryMachine(policies: Policies())
+        #expect(directory.advance(.seconds(60)) == [])
+        #expect(directory.room?.ended == nil)
+        #expect(directory.room?.dismissAt == nil)
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import DirectoryCore
+
+@Suite struct PeopleTests {
+    @Test func `an admin is set once presence has verified membership, then published to feed and seats`() throws {
+        var directory = DirectoryHarness.running()
+        let caller = user("alice", 2)
+        #expect(
+            directory.send(.setAdmin(live: live, user: "bob", caller: caller))
+                == [.audience(AudienceInput(key, .verifyAdminMembership(user: "bob", caller: caller)))])
+        var info = try #require(directory.room).info
+        #expect(info.admins == [])
+        info.admins = ["bob"]
+        let seen = RequiredRevision(.rooms, live, revision: 4)
+        #expect(
+            directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller)) == [
+                .live(LiveRecord(app: app, info: info, epoch: 2, revision: 4)),
+                .barrage(BarrageInput(key, .publish(content: .adminSet(user: "bob")))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: ["bob"], isGiftEnabled: true))),
+                .audience(AudienceInput(key, .rights(admins: ["bob"], maxMembers: 0))),
+                .seat(SeatInput(key, .infoChanged(info: info))),
+                .connection(ConnectionInput(app: app, .rights(live: live, admins: ["bob"]))),
+                .success(.done, to: caller, app: app, seen: seen),
+            ])
+        info.admins = []
+        let revoker = user("alice", 3)
+        #expect(
+            directory.send(.revokeAdmin(live: live, user: "bob", caller: revoker)) == [
+                .live(LiveRecord(app: app, info: info, epoch: 2, revision: 5)),
+                .barrage(BarrageInput(key, .publish(content: .adminRevoked(user: "bob")))),
+                .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true))),
+                .audience(AudienceInput(key, .rights(admins: [], maxMembers: 0))),
+                .seat(SeatInput(key, .infoChanged(info: info))),
+                .connection(ConnectionInput(app: app, .rights(live: live, admins: []))),
+                .success(.done, to: revoker, app: app, seen: RequiredRevision(.rooms, live, revision: 5)),
+            ])
+        directory.expectSound()
+    }
+
+    @Test func `I15 a repeated membership verification does not restore an admin who was revoked since`() {
+        var directory = DirectoryHarness.running()
+        let caller = user("alice", 2)
+        _ = directory.send(.setAdmin(live: live, user: "bob", caller: caller))
+        // A call that is repeated before presence has answered is forwarded again.
+        #expect(
+            directory.send(.setAdmin(live: live, user: "bob", caller: caller))
+                == [.audience(AudienceInput(key, .verifyAdminMembership(user: "bob", caller: caller)))])
+        let first = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller))
+        _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
+        #expect(directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller)) == first.suffix(1))
+        #expect(directory.room?.info.admins == [])
+    }
+
+    @Test func `I15 a membership verification for a forgotten request sets no admin`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", 2)))
+        _ = directory.advance(.seconds(120))
+        let effects = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", 2)))
+        #expect(codes(effects) == [.requestForgotten])
+        #expect(directory.room?.info.admins == [])
+    }
+
+    /// Rules: R4.4.
+    @Test func `the app limits the admins of a live, also after the membership check`() {
+        var directory = DirectoryHarness()
+        directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(maxAdmins: 1)]))
+        let create = DirectoryCommand.create(
+            live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 1))
+        _ = directory.sendWithFollowUps(create)
+        _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", 2)))
+        _ = directory.send(.setAdmin(live: live, user: "carl", caller: user("alice", 3)))
+        #expect(
+            results(directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", 2)))) == [
+                .done
+            ])
+        #expect(
+            codes(directory.send(.adminMembershipVerified(live: live, user: "carl", caller: user("alice", 3))))
+                == [.tooManyAdmins])
+        #expect(
+            codes(directory.send(.setAdmin(live: live, user: "dora", caller: user("alice", 4)))) == [.tooManyAdmins])
+        directory.expectSound()
+    }
+
+    /// Rules: R4.7.
+    @Test func `a kick is authorised here and carried out by presence`() {
+        var directory = DirectoryHarness.running()
+        directory.makeAdmin("bob", counter: 2)
+        directory.makeAdmin("carl", counter: 3)
+        func kick(_ target: UserID, _ caller: Caller) -> [Effect] {
+            directory.send(.kick(live: live, user: target, caller: caller))
+        }
+        let bob = user("bob", 1)
+        #expect(
+            kick("dora", bob) == [.audience(AudienceInput(key, .kick(user: "dora", reason: .byAdmin, caller: bob)))])
+        #expect(
+            kick("bob", server(1))
+                == [.audience(AudienceInput(key, .kick(user: "bob", reason: .byServer, caller: server(1))))])
+        #expect(codes(kick("carl", user("bob", 2))) == [.noPermission])
+        #expect(codes(kick("alice", user("bob", 3))) == [.noPermission])
+        #expect(codes(kick("alice", user("alice", 10))) == [.noPermission])
+        #expect(codes(kick("bob", user("dora", 1))) == [.needsOwnerOrAdmin])
+    }
+
+    @Test func `I15 a repeated kick is forwarded again, but only with current rights and the same target`() {
+        var directory = DirectoryHarness.running()
+        directory.makeAdmin("bob", counter: 2)
+        let bob = user("bob", 1)
+        let first = directory.send(.kick(live: live, user: "dora", caller: bob))
+        #expect(directory.send(.kick(live: live, user: "dora", caller: bob)) == first)
+        #expect(codes(directory.send(.kick(live: live, user: "alice", caller: bob))) == [.noPermission])
+        let carl = user("bob", 2)
+        _ = directory.send(.kick(live: live, user: "dora", caller: carl))
+        _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
+        #expect(codes(directory.send(.kick(live: live, user: "dora", caller: carl))) == [.needsOwnerOrAdmin])
+    }
+
+    /// Rules: R2.13.
+    @Test func `the owner's new name is stored in the live's info and sent to the machines that use it`() throws {
+        var directory = DirectoryHarness.running()
+        var info = try #require(directory.room).info
+        info.liveOwner = UserInfo(userID: "alice", userName: "Alice II", avatarURL: "a")
+        #expect(
+            directory.send(.profile(live: live, user: info.liveOwner)) == [
+                .live(LiveRecord(app: app, info: info, epoch: 2, revision: 3)),
+                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info)))),
+                .seat(SeatInput(key, .infoChanged(info: info))),
+            ])
+        #expect(directory.send(.profile(live: live, user: info.liveOwner)) == [], "nothing new")
+        #expect(directory.send(.profile(live: live, user: UserInfo(userID: "bob"))) == [], "not the owner")
+        #expect(directory.send(.profile(live: "none", user: alice)) == [])
+    }
+
+    @Test func `I6 a kicked admin has no rights until it joins again`() {
+        var directory = DirectoryHarness.running()
+        directory.makeAdmin("bob", counter: 2)
+        #expect(directory.send(.floor(live: live, user: "bob", ticket: Ticket(150))) == [])
+        let values = ["k": "v"]
+        #expect(
+            codes(directory.send(.setMetadata(live: live, values: values, caller: user("bob", 1, ticket: 149))))
+                == [.staleTicket])
+        #expect(
+            codes(directory.send(.setMetadata(live: live, values: values, caller: user("bob", 2, ticket: nil))))
+                == [.notInRoom])
+        #expect(
+            results(directory.send(.setMetadata(live: live, values: values, caller: user("bob", 3, ticket: 151))))
+                == [.done])
+        // A floor for an unknown live has no effect.
+        #expect(directory.send(.floor(live: "none", user: "bob", ticket: Ticket(1))) == [])
+    }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import HTTPServer
+import PlazaModel
+import PlazaWire
+import Repository
+import Testing
+
+@testable import Gateway
+
+/// Checks the route table against its OpenAPI description and the pages of the documentation.
+@Suite struct APIDescriptionTests {
+    /// Returns the schema with all references resolved, so that it can validate a response.
+    private func resolved(_ schema: Schema) -> Schema {
+        switch schema {
+        case .named(let name):
+            guard let form = ResponseSchemas.all.first(where: { $0.name == name })?.form else {
+                Issue.record("there is no form \(name)")
+                return .anything
+            }
+            return self.resolved(form)
+        case .list(let form, let range): return .list(of: self.resolved(form), range)
+        case .map(let form, let range, let names): return .map(of: self.resolved(form), range, names: names)
+        case .object(let fields):
+            return .object(
+                fields.map { field in
+                    var field = field
+                    field.schema = self.resolved(field.schema)
+                    return field
+                })
+        case .either(let forms): return .either(forms.map { self.resolved($0) })
+        case .boolean, .integer, .text, .choice, .anything: return schema
+        }
+    }
+
+    /// Returns the name and the schema of a route's kind of result.
+    private func kind(_ route: Route) -> (name: String, form: Schema)? {
+        guard case .object(let fields) = route.success.result, let field = fields.first else { return nil }
+        return (field.name, .object(fields))
+    }
+
+    /// Rules: R13.7, R13.16.
+    @Test func `the response schemas describe every property of every result`() throws {
+        let golden = try Repository.data("Tests/Model/PlazaWire/Golden/replies.json")
+        let replies = try Wire.decode(JSONValue.self, from: [UInt8](golden))
+        var seen: Set<String> = []
+        for (name, reply) in replies.members.sorted(by: { $0.key < $1.key }) {
+            guard let result = reply.members["outcome"]?.members["success"]?.members["result"],
+                let kind = result.members.keys.first
+            else { continue }
+            for route in RouteTable.all {
+                guard let known = self.kind(route), known.name == kind else { continue }
+                seen.insert(kind)
+                #expect(
+                    self.resolved(known.form).validationError(in: result) == nil, "\(name) as \(route.id) answers it")
+            }
+        }
+        let described = Set(RouteTable.all.compactMap { self.kind($0)?.name })
+        #expect(seen == described, "each kind of answer stands in the golden file")
+    }
+
+    @Test func `every route has a unique name and path, and makes an existing call`() {
+        #expect(Set(RouteTable.all.map(\.id)).count == RouteTable.all.count)
+        #expect(Set(RouteTable.all.map { "\($0.method) \($0.path)" }).count == RouteTable.all.count)
+        for route in RouteTable.all {
+            if let call = route.call { #expect(CallParser.methods.contains(call), "\(route.id)") }
+            let named = route.path.split(separator: "/").filter { $0.hasPrefix("{") }
+            #expect(named == route.parts.map { "{\($0.name)}" }, "\(route.id)")
+            #expect(route.body == nil || route.method != .get && route.method != .delete, "\(route.id)")
+        }
+    }
+
+    @Test func `the description contains every route, and all its references resolve`() throws {
+        let document = try Wire.decode(JSONValue.self, from: OpenAPIDocument.bytes)
+        let paths = document.members["paths"]?.members ?? [:]
+        for route in RouteTable.all {
+            let operation = paths[route.path]?.members[route.method.rawValue.lowercased()]
+            #expect(operation?.members["operationId"] == .text(route.id))
+            #expect(operation?.members["responses"]?.members["\(route.success.status)"] != nil)
+        }
+        let text = String(decoding: OpenAPIDocument.bytes, as: UTF8.self)
+        let names = Set(ResponseSchemas.all.map(\.name))
+        for part in text.components(separatedBy: "#/components/schemas/").dropFirst() {
+            #expect(names.contains(String(part.prefix { $0 != "\"" })))
+        }
+    }
+
+    @Test func `the page about the HTTP API lists every route`() throws {
+        let rows = try DocumentPage("HTTP-API").lines(under: "Routes")
+        for route in RouteTable.all {
+            let row = rows.first {
+                $0.hasPrefix("| `\(route.method) \(route.path)`") || $0.hasPrefix("| `\(route.method) \(route.path)?")
+            }
+            #expect(row?.contains("`\(route.call ?? "login")`") == true, "\(route.method) \(route.path)")
+            #expect(row?.hasSuffix("| any |") == (route.access == .anyone), "\(route.method) \(route.path)")
+        }
+    }
+
+    /// Returns the rows of a table that begin with a number, each as that number, the number of cells, and the texts
+    /// between backquotes in the second cell.
+    private static func numbered(_ rows: [String]) -> [(number: Int, cells: Int, names: [String])] {
+        rows.compactMap { row in
+            let cells = row.split(separator: "|")
+            guard row.hasPrefix("| "), cells.count > 1, let number = Int(cells[0].filter { $0 != " " }) else {
+                return nil
+            }
+            // The texts between backquotes have odd indices.
+            let items = cells[1].split(separator: "`", omittingEmptySubsequences: false)
+            return (number, cells.count, items.indices.filter { $0 % 2 == 1 }.map { String(items[$0]) })
+        }
+    }
+
+    @Test func `the page's table of statuses agrees with the statuses of all reply codes`() throws {
+        var codes: [String: Int] = [:]
+        for row in Self.numbered(try DocumentPage("PROTOCOL").lines(under: "Reply codes")) {
+            #expect(row.cells == 3 && row.names.count == 1, "\(row.number)")
+            codes[row.names.first ?? ""] = row.number
+        }
+        var statuses: [Int: Set<String>] = [:]
+        for row in Self.numbered(try DocumentPage("HTTP-API").lines(under: "Statuses"))
+        where row.cells == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
+            statuses[row.number, default: []].formUnion(row.names)
+        }
+        #expect(codes.count > 70 && statuses.count > 8)
+        for (name, code) in codes {
+            let status = HTTPStatus.of(ReplyCode(code))
+            // The rows of 400 and 409 describe their codes in words, without names.
+            let isNamed = statuses[status]?.contains(name) == true || status == 400 || status == 409
+            #expect(isNamed, "\(status) \(name)")
+            for (other, names) in statuses where other != status { #expect(!names.contains(name), "\(other) \(name)") }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (Schema.boolean, "1", "the body is not true or false"),
+            (.integer(1...9), "\"1\"", "the body is not a whole number in range"),
+            (.integer(1...9), "1.5", "the body is not a whole number in range"),
+            (.text(1...9), "7", "the body is not a string"),
+            (.choice(["a", "b"]), "\"c\"", "the body is not one of a, b"),
+            (.list(of: .boolean, 1...2), "[true, 7]", "the body.1 is not true or false"),
+            (.map(of: .boolean, 0...9), "{\"a\": 7}", "the body.a is not true or false"),
+            (.anything, "[]", "the body is not an object"),
+            (.object([.needed("a", .boolean)]), "{}", "a is missing"),
+            (.object([.needed("a", .boolean)]), "{\"a\": 7}", "a is not true or false"),
+            (.object([.optional("a", .boolean)]), "{\"b\": 7}", "b is not known here"),
+            (.object([.optional("a", .boolean)]), "null", "the body is not an object"),
+            (
+                .either([.object([.needed("a", .boolean)]), .object([.needed("b", .boolean)])]), "{}",
+                "the body is of none of the possible forms: a is missing; b is missing"
+            ),
+        ] as [(Schema, String, String)])
+    func `a value of the wrong structure is rejected`(schema: Schema, json: String, validationError: String)
+        throws
+    {
+        #expect(schema.validationError(in: try Wire.decode(JSONValue.self, from: Array(json.utf8))) == validationError)
+    }
+
+    @Test func `a value that conforms to its schema has no validation error`() throws {
+        let schema = Schema.object([
+            .needed("a", .list(of: .integer(0...9), 0...3)), .optional("b", .map(of: .text(0...9), 0...3)),
+            .optional("c", .choice(["x"])), .optional("d", .either([.object([.needed("e", .boolean)])])),
+        ])
+        for json in [#"{"a":[]}"#, #"{"a":[1,2.0],"b":{"k":"v"},"c":"x","d":{"e":true}}"#] {
+            #expect(
+                schema.validationError(in: try Wire.decode(JSONValue.self, from: Array(json.utf8))) == nil, "\(json)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.integer(1...9), "10", "count is 10; 1 to 9 are possible"),
+            (.text(1...2), "\"abc\"", "count has 3 characters; 1 to 2 are possible"),
+            (.list(of: .boolean, 1...2), "[]", "count has 0 entries; 1 to 2 are possible"),
+            (.list(of: .text(1...2), 1...2), "[\"a\", \"\"]", "count.1 has 0 characters; 1 to 2 are possible"),
+        ] as [(Schema, String, String)])
+    func `a query value beyond a limit is rejected`(schema: Schema, json: String, validationError: String)
+        throws
+    {
+        let value = try Wire.decode(JSONValue.self, from: Array(json.utf8))
+        #expect(schema.limitError(in: value, at: "count") == validationError)
+        #expect(schema.validationError(in: value) == nil, "a body's limits are its call's")
+    }
+
+    /// Returns a minimal valid value of a schema.
+    private func least(_ schema: Schema) -> JSONValue {
+        switch schema {
+        case .boolean: true
+        case .integer(let range, _): .integer(max(1, range.lowerBound))
+        case .text(let range, _): .text(String(repeating: "x", count: range.lowerBound))
+        case .choice(let choices): .text(choices[0])
+        case .list(let form, let range): .array(Array(repeating: self.least(form), count: range.lowerBound))
+        case .map(let form, let range, _):
+            .object(Dictionary(uniqueKeysWithValues: (0..<range.lowerBound).map { ("k\($0)", self.least(form)) }))
+        case .object(let fields):
+            .object(
+                Dictionary(
+                    uniqueKeysWithValues: fields.filter(\.isNeeded).map { ($0.name, self.least($0.schema)) }))
+        case .either(let forms): self.least(forms[0])
+        case .anything, .named: [:]
+        }
+    }
+
+    /// Returns values of a schema, each of which exceeds one limit by one.
+    private func beyond(_ schema: Schema) -> [JSONValue] {
+        switch schema {
+        case .boolean, .choice, .anything, .named: return []
+        case .integer(let range, let but):
+            var values = but.map { [JSONValue.integer($0)] } ?? []
+            if range.lowerBound > .min { values.append(.integer(range.lowerBound - 1)) }
+            if range.upperBound < .max { values.append(.integer(range.upperBound + 1)) }
+            return values
+        case .text(let range, _):
+            var values: [JSONValue] = range.lowerBound > 0 ? [""] : []
+            if range.upperBound < .max { values.append(.text(String(repeating: "x", count: range.upperBound + 1))) }
+            return values
+        case .list(let form, let range):
+            var values = self.beyond(form).map { JSONValue.array([$0]) }
+            if range.lowerBound > 0 { values.append([]) }
+            if range.upperBound < .max {
+                values.append(.array(Array(repeating: self.least(form), count: range.upperBound + 1)))
+            }
+            return values
+        case .map(let form, let range, _):
+            var values = self.beyond(form).map { JSONValue.object(["k": $0]) }
+            if range.lowerBound > 0 { values.append([:]) }
+            if range.upperBound < .max {
+                values.append(
+                    .object(
+                        Dictionary(
+                            uniqueKeysWithValues: (0...range.upperBound).map { ("k\($0)", self.least(form)) })))
+            }
+            return values
+        case .object(let fields):
+            let members = self.least(schema).members
+            return fields.flatMap { field in
+                self.beyond(field.schema).map { value in .object(members.merging([field.name: value]) { $1 }) }
+            }
+        case .either(let forms): return forms.flatMap { self.beyond($0) }
+        }
+    }
+
+    @Test func `no limit of a body is checked by its schema, so HTTP and WebSocket calls get the same error code`() {
+        var count = 0
+        for route in RouteTable.all {
+            guard let body = route.body else { continue }
+            for value in self.beyond(body) {
+                count += 1
+                #expect(body.validationError(in: value) == nil, "\(route.id)")
+            }
+        }
+        #expect(count > 60, "there are limits")
+    }
+
+    @Test func `the description contains the server's limits as far as a schema can express them`() throws {
+        let paths = try Wire.decode(JSONValue.self, from: OpenAPIDocument.bytes).members["paths"]?.members ?? [:]
+        func field(_ method: String, _ path: String, _ names: String...) -> [String: JSONValue] {
+            var schema =
+                paths[path]?.members[method]?.members["requestBody"]?.members["content"]?
+                .members["application/json"]?.members["schema"]?.members ?? [:]
+            for name in names { schema = (schema["properties"]?.members ?? schema)[name]?.members ?? [:] }
+            return schema
+        }
+        #expect(field("post", "/v1/lives/{live}/messages", "text")["minLength"] == 1)
+        #expect(field("post", "/v1/lives/{live}/custom-messages", "businessID")["minLength"] == 1)
+        let metadata = field("patch", "/v1/lives/{live}/metadata", "metadata")
+        #expect(metadata["minProperties"] == 1 && metadata["maxProperties"] == 10)
+        #expect(
+            metadata["propertyNames"] == [
+                "type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[^\\u0000-\\u001F\\u007F]*$",
+            ])
+        #expect(field("post", "/v1/lives/{live}/bans", "duration")["not"] == ["const": 0])
+        #expect(field("post", "/v1/lives/{live}/mutes", "duration")["not"] == nil, "0 ends a mute")
+        let languages = field("put", "/v1/app/gifts/{gift}", "translations")["propertyNames"]
+        #expect(languages?.members["pattern"] == "^[A-Za-z0-9_-]{1,16}$")
+        let plain: JSONValue = #"^[^\u0000-\u001F\u007F]*$"#
+        #expect(field("put", "/v1/app/words", "words", "items")["pattern"] == plain)
+        for name in ["name", "desc", "iconURL", "resourceURL", "extensionInfo"] {
+            #expect(field("put", "/v1/app/gifts/{gift}", name)["pattern"] == plain, "\(name)")
+        }
+        #expect(field("put", "/v1/lives/{live}/guests/{user}", "seatIndex")["minimum"] == -1)
+    }
+}

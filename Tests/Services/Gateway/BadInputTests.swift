@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import Gateway
+import GatewayCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import Tokens
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct BadInputTests {
+    /// Rules: R16.9.
+    @Test func `a malformed frame or call gets the documented code, and the connection stays open`() throws {
+        let cluster = try FakeCluster { $0.badFrames = 100 }
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        let cases: [(String, Int64, ReplyCode)] = [
+            ("", -1, .badFrame), ("x", -1, .badFrame), ("[]", -1, .badFrame), ("{}", -1, .badFrame),
+            ("{\"id\":\"7\",\"method\":\"ping\"}", -1, .badFrame), ("{\"id\":-1,\"method\":\"ping\"}", -1, .badFrame),
+            ("{\"id\":99999999999999999999,\"method\":\"ping\"}", -1, .badFrame),
+            ("{\"id\":1.5,\"method\":\"ping\"}", -1, .badFrame), ("{\"id\":5,\"method\":7}", -1, .badFrame),
+            (String(repeating: "[", count: 5000), -1, .badFrame),
+            ("{\"id\":5,\"method\":\"ping\",}", -1, .badFrame),
+            ("{\"id\":5,\"method\":\"ping\",\"x\":[1, ]}", -1, .badFrame),
+            ("{\"id\":5,\"method\":\"ping\",\"x\":01}", -1, .badFrame),
+            ("{\"id\":5,\"method\":\"ping\",\"x\":{\"y\":1.}}", -1, .badFrame),
+            ("{\"id\":5,\"method\":\"ping\",\"x\":\"a\nb\"}", -1, .badFrame),
+            ("{\"id\":5,\"method\":\"ping\",\"params\":{\"x\":\"\\ud800\"}}", -1, .badFrame),
+            ("{\"id\":5,\"method\":\",}\\\",]\",\"x\":[[],{}]}", 5, .unknownMethod),
+            ("{\"id\":5,\"method\":\"nothing\"}", 5, .unknownMethod),
+            ("{\"id\":5,\"method\":\"live.nothing\"}", 5, .unknownMethod),
+            ("{\"id\":5,\"method\":\"\"}", 5, .unknownMethod), ("{\"id\":5,\"method\":\".\"}", 5, .unknownMethod),
+            ("{\"id\":5,\"method\":\"live.get\"}", 5, .badParameter),
+            ("{\"id\":5,\"method\":\"live.get\",\"params\":[]}", 5, .badParameter),
+            ("{\"id\":5,\"method\":\"live.get\",\"params\":{\"live\":7}}", 5, .badParameter),
+            ("{\"id\":5,\"method\":\"live.get\",\"params\":{\"live\":\"\"}}", 5, .badRoomID),
+            ("{\"id\":5,\"method\":\"live.get\",\"params\":{\"live\":\"a b\"}}", 5, .badRoomID),
+            ("{\"id\":5,\"method\":\"live.get\",\"params\":{\"live\":\"nowhere\"}}", 5, .noSuchRoom),
+            ("{\"id\":5,\"method\":\"live.list\",\"params\":{\"count\":0}}", 5, .badParameter),
+            ("{\"id\":5,\"method\":\"live.list\",\"params\":{\"count\":51}}", 5, .badParameter),
+            ("{\"id\":5,\"method\":\"live.list\",\"params\":{\"cursor\":\"x\"}}", 5, .cursorExpired),
+            ("{\"id\":5,\"method\":\"seat.apply\",\"params\":{\"live\":\"room\",\"timeout\":0}}", 5, .badParameter),
+            (
+                "{\"id\":5,\"method\":\"audience.kick\",\"params\":{\"live\":\"room\",\"user\":\"a/b\"}}", 5,
+                .badParameter
+            ),
+        ]
+        for (text, id, code) in cases {
+            try client.send(text)
+            guard case .failure(let error) = try client.answer(to: id) else {
+                Issue.record("\(text.prefix(60)) succeeded")
+                continue
+            }
+            #expect(error.code == code, "\(text.prefix(60))")
+            #expect(!error.message.isEmpty)
+        }
+        #expect(try client.call("ping") == .success(result: .done))
+    }
+
+    @Test func `I16 oversized or binary frames and too many malformed ones close the connection`() throws {
+        let cluster = try FakeCluster { $0.badFrames = 5 }
+        let (large, _) = try cluster.client("eve")
+        try large.send(String(repeating: "x", count: Limits.clientFrameBytes + 1))
+        #expect(try large.closeCode() == 1009)
+        let binary = try WireClient(port: cluster.gateway.port)
+        try binary.write(WireClient.masked(0x82, [1, 2, 3]))
+        #expect(try binary.closeCode() == 4103)
+        let noText = try WireClient(port: cluster.gateway.port)
+        try noText.write(WireClient.masked(0x81, [0xFF, 0xFE]))
+        #expect(try noText.closeCode() == 1007)
+        let unmasked = try WireClient(port: cluster.gateway.port)
+        try unmasked.write([0x81, 2, 0x7B, 0x7D])
+        #expect(try unmasked.closeCode() == 1002)
+        let bad = try WireClient(port: cluster.gateway.port)
+        for _ in 0..<5 { try bad.send("no call") }
+        #expect(try bad.closeCode() == 4103)
+        let cut = try WireClient(port: cluster.gateway.port)
+        try cut.write([0x81, 0xFE, 0x01])
+        cut.cut()
+        let (good, _) = try cluster.client("bob")
+        #expect(try good.call("ping") == .success(result: .done))
+    }
+
+    @Test func `I16 a client that exceeds its calls per second is disconnected`() throws {
+        let cluster = try FakeCluster { $0.admission.frames = RateLimit(50) }
+        let (client, _) = try cluster.client("bob")
+        for id in Int64(10)..<200 { try client.begin("ping", id: id) }
+        #expect(try client.closeCode() == 4104)
+    }
+
+    @Test func `a WebSocket is opened only with a known path and subprotocol`() throws {
+        let cluster = try FakeCluster()
+        #expect(try WireClient(port: cluster.gateway.port, path: "/").status == 101)
+        #expect(try WireClient(port: cluster.gateway.port, subprotocols: nil).status == 101)
+        #expect(try WireClient(port: cluster.gateway.port, subprotocols: "other, liveplaza.v1").status == 101)
+        #expect(try WireClient(port: cluster.gateway.port, subprotocols: "other").status == 400)
+        #expect(try WireClient(port: cluster.gateway.port, path: "/v2").status == 404)
+    }
+
+    @Test func `a login with an invalid field is refused, and can be repeated`() throws {
+        let cluster = try FakeCluster()
+        let token = FakeCluster.Tokens.token("bob")
+        for bad in [
+            "\"session\":\"a b\"", "\"session\":\"\"", "\"session\":7",
+            "\"name\":\"\(String(repeating: "n", count: 101))\"",
+            "\"avatarURL\":\"\(String(repeating: "n", count: 201))\"",
+            "\"resume\":{\"live\":\"a/b\",\"ticket\":1,\"position\":{\"epoch\":1,\"number\":1}}",
+            "\"resume\":{\"live\":\"a\",\"ticket\":\"x\",\"position\":{\"epoch\":1,\"number\":1}}",
+            "\"resume\":{\"live\":\"a\",\"ticket\":1}",
+        ] {
+            let client = try WireClient(port: cluster.gateway.port)
+            guard case .failure(let error) = try client.call("login", "{\"token\":\"\(token)\",\(bad)}") else {
+                Issue.record("\(bad.prefix(60)) was taken")
+                continue
+            }
+            #expect(error.code == .badParameter || error.code == .badRoomID, "\(bad.prefix(60))")
+            guard case .failure(let early) = try client.call("ping") else {
+                Issue.record("\(bad.prefix(60)) is a login")
+                continue
+            }
+            #expect(early.code == .notLoggedIn, "a login that is refused for its form is none (PROTOCOL.md, section 7)")
+            guard case .success = try client.call("login", "{\"token\":\"\(token)\"}") else {
+                Issue.record("a second try is possible")
+                continue
+            }
+        }
+    }
+
+    /// Sends 100,000 mutations of valid frames, and reconnects whenever the gateway closes the connection.
+    @Test func `100,000 mutated frames leave the gateway alive and serving`() throws {
+        let cluster = try FakeCluster { settings in
+            settings.badFrames = 250
+            settings.admission.frames = RateLimit(60_000)
+            settings.admission.bytes = RateLimit(1 << 30)
+            settings.admission.framesBeforeLogin = 60_000
+            settings.admission.bytesBeforeLogin = 1 << 30
+            settings.admission.handshakes = RateLimit(60_000)
+            settings.admission.logins = RateLimit(60_000)
+            settings.shards = 1
+        }
+        cluster.create("room")
+        let seeds = [
+            "{\"id\":1,\"method\":\"login\",\"params\":{\"token\":\"\(FakeCluster.Tokens.token("bob"))\"}}",
+            "{\"id\":2,\"method\":\"live.join\",\"params\":{\"live\":\"room\"}}",
+            "{\"id\":3,\"method\":\"barrage.sendText\",\"params\":{\"live\":\"room\",\"text\":\"hello\"}}",
+            "{\"id\":4,\"method\":\"live.list\",\"params\":{\"cursor\":\"\",\"count\":20}}",
+            "{\"id\":5,\"method\":\"live.create\",\"params\":{\"live\":\"mine\",\"metaData\":{\"a\":\"b\"}}}",
+            "{\"id\":6,\"method\":\"battle.score\",\"params\":{\"battle\":\"b\",\"scores\":[{\"live\":\"a\",\"score\":1}]}}",
+            "{\"id\":7,\"method\":\"ping\"}",
+        ].map { Array($0.utf8) }
+        var random = SeededRandom(seed: 20_261_121)
+        var sent = 0
+        var connections = 0
+        while sent < 100_000 {
+            let client = try WireClient(port: cluster.gateway.port)
+            connections += 1
+            #expect(connections < 60_000)
+            if Int.random(in: 0..<3, using: &random) > 0 { try client.send(String(decoding: seeds[0], as: UTF8.self)) }
+            do {
+                for _ in 0..<500 where sent < 100_000 {
+                    var burst: [UInt8] = []
+                    for _ in 0..<20 {
+                        burst += Self.mutated(seeds, &random)
+                        sent += 1
+                    }
+                    try client.write(burst)
+                    while !client.isQuiet(milliseconds: 0) {
+                        if case .frame = try client.next() { continue }
+                        throw WireClient.Failure(description: "closed")
+                    }
+                }
+            } catch {
+                // The gateway may close a connection after malformed frames; the loop then opens another one.
+                continue
+            }
+        }
+        let (good, _) = try cluster.client("eve")
+        #expect(try good.call("ping") == .success(result: .done))
+        guard case .success(.joined) = try good.call("live.join", "{\"live\":\"room\"}") else {
+            Issue.record("cannot join after the storm")
+            return
+        }
+    }
+
+    private static func mutated(_ seeds: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
+        var payload = seeds[Int.random(in: 0..<seeds.count, using: &random)]
+        for _ in 0..<Int.random(in: 0...3, using: &random) where !payload.isEmpty {
+            let index = Int.random(in: 0..<payload.count, using: &random)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: payload[index] = UInt8.random(in: 0x20...0x7E, using: &random)
+            case 1: payload.remove(at: index)
+            case 2: payload.insert(UInt8.random(in: 0x20...0x7E, using: &random), at: index)
+            case 3: payload.removeSubrange(index...)
+            case 4: payload += payload[index...]
+            default: payload[index] = UInt8.random(in: 0...255, using: &random)
+            }
+        }
+        var frame = WireClient.masked(0x81, payload)
+        // Sometimes the frame's header is corrupted too, not only its payload.
+        if Int.random(in: 0..<50, using: &random) == 0 {
+            frame[Int.random(in: 0..<min(6, frame.count), using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+        return frame
+    }
+
+    /// Rules: R2.3.
+    @Test func `I17 a token whose claim exceeds a limit is refused with the claim's name`() throws {
+        let cluster = try FakeCluster()
+        let client = try WireClient(port: cluster.gateway.port)
+        let key = try #require(try AppKeyring(json: FakeCluster.Tokens.apps).signingKey(for: "demo"))
+        let avatar = String(repeating: "a", count: 201)
+        let payload = #"{"app":"demo","sub":"bob","exp":9000000000,"avatar":"\#(avatar)"}"#
+        let token = try #require(key.handle.sign(Array(payload.utf8), algorithm: key.algorithm, kid: key.kid))
+        guard case .failure(let error) = try client.call("login", #"{"token":"\#(token)"}"#) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(error.code == .tokenInvalid)
+        #expect(error.message == "the token is not valid here: avatar has 201 bytes; at most 200 are possible")
+    }
+}

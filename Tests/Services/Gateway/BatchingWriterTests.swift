@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+@testable import Gateway
+
+@Suite(.timeLimit(.minutes(1))) struct BatchingWriterTests {
+    /// A sink that records the tokens of written records, or refuses all records if `refuses` is set.
+    private final class Sink: RecordSink {
+        let tokens = AsyncStream<UInt64>.makeStream()
+        let refuses = Locked(false)
+
+        func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+            if self.refuses.withLock({ $0 }) { throw .unavailable }
+            self.tokens.continuation.yield(token)
+        }
+
+        /// Returns the tokens of all written records, after the writer has stopped.
+        func all() async -> [UInt64] {
+            self.tokens.continuation.finish()
+            return await self.tokens.stream.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    private static let record = TopicRecord(.barrageInbox, key: "demo/live", value: [])
+
+    @Test func `buffered records are flushed in order when they are due`() async throws {
+        let sink = Sink()
+        let writer = BatchingWriter(sink, lost: { _ in Issue.record("lost") })
+        let thread = DedicatedThread("test") { writer.run() }
+        for token in 1...1000 { try writer.write(Self.record, token: UInt64(token)) }
+        var expected: UInt64 = 1
+        for await token in sink.tokens.stream {
+            #expect(token == expected)
+            if token == 1000 { break }
+            expected += 1
+        }
+        writer.stop()
+        await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
+    }
+
+    @Test func `stop flushes the buffered records, and later records are written immediately`() async throws {
+        let sink = Sink()
+        let writer = BatchingWriter(sink, gap: .seconds(3600), lost: { _ in Issue.record("lost") })
+        let thread = DedicatedThread("test") { writer.run() }
+        for token in 1...3 { try writer.write(Self.record, token: UInt64(token)) }
+        writer.stop()
+        await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
+        try writer.write(Self.record, token: 4)
+        #expect(await sink.all() == [1, 2, 3, 4])
+    }
+
+    @Test func `a buffered record that the sink refuses is reported as lost`() async throws {
+        let sink = Sink()
+        let lost = Locked<[UInt64]>([])
+        let writer = BatchingWriter(sink, gap: .seconds(3600), lost: { token in lost.withLock { $0.append(token) } })
+        let thread = DedicatedThread("test") { writer.run() }
+        try writer.write(Self.record, token: 1)
+        sink.refuses.withLock { $0 = true }
+        try writer.write(Self.record, token: 2)
+        #expect(throws: SinkRefusal.full, "the limit is that of what may wait") {
+            for _ in 0...BatchingWriter.limit { try writer.write(Self.record, token: 3) }
+        }
+        writer.stop()
+        await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
+        #expect(lost.withLock { $0.first } == 2 && lost.withLock { $0.count } == BatchingWriter.limit)
+        #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
+        #expect(await sink.all() == [1])
+    }
+}

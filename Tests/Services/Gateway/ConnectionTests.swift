@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Gateway
+import GatewayCore
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+import Tokens
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct ConnectionTests {
+    private func code(_ outcome: Outcome) -> ReplyCode? {
+        if case .failure(let error) = outcome { return error.code }
+        return nil
+    }
+
+    /// Rules: R2.1, R5.3.
+    @Test func `a client logs in, joins, sends, and gets the feed`() throws {
+        let cluster = try FakeCluster()
+        let (client, login) = try cluster.client("bob")
+        guard case .success(.loggedIn(let session, let user, "gateway-1", _)) = login else {
+            Issue.record("\(login)")
+            return
+        }
+        #expect(SessionID(checking: session.text) != nil)
+        #expect(user.userID == "bob")
+        guard case .success(.live) = try client.call("live.create", "{\"live\":\"room\"}"),
+            case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}"),
+            case .success(.sent(let position)) = try client.call(
+                "barrage.sendText", "{\"live\":\"room\",\"text\":\"hi\"}")
+        else {
+            Issue.record("the thin path is broken")
+            return
+        }
+        #expect(position == FeedPosition(epoch: 10, number: 1))
+        #expect(try client.feed() == [1])
+        guard case .success(.room(let details)) = try client.call("live.get", "{\"live\":\"room\"}") else {
+            Issue.record("no details")
+            return
+        }
+        #expect(details.info.liveOwner.userID == "bob")
+        #expect(try client.call("ping") == .success(result: .done))
+    }
+
+    /// Rules: R13.11.
+    @Test func `I6 an app's server cannot join a live, but can act in it`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("shop", role: .server)
+        let resume = #""resume":{"live":"room","ticket":101,"position":{"epoch":10,"number":0}}"#
+        #expect(self.code(try client.call("login", "{\"token\":\"\(token)\",\(resume)}")) == .noPermission)
+        #expect(self.code(try client.call("live.join", "{\"live\":\"room\"}")) == .noPermission)
+        let sent = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"hi\"}")
+        #expect(sent == .success(result: .sent(position: FeedPosition(epoch: 10, number: 1))))
+    }
+
+    @Test func `I7 all viewers on all shards get the same frames, byte for byte`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let viewers = try (0..<40).map { try cluster.viewer("u\($0)", of: "room") }
+        for index in 0..<200 { cluster.text(FakeCluster.key("room"), "message \(index)") }
+        for viewer in viewers { #expect(try viewer.feed(upTo: 200) == Array(1...200)) }
+        #expect(cluster.metric("gateway_feed_due_total") <= 200 * 40)
+    }
+
+    @Test func `a feed frame equals the codec's encoding`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("ro\"om")
+        let viewer = try cluster.viewer("bob", of: "ro\\\"om")
+        cluster.text(FakeCluster.key("ro\"om"), "first")
+        while true {
+            guard case .frame(let frame, let text) = try viewer.next() else { break }
+            guard case .feed(let live, _, let items, let token) = frame else { continue }
+            #expect(live == "ro\"om")
+            #expect(text == Wire.encode(frame))
+            if !items.isEmpty {
+                #expect(token == "10.1.0")
+                break
+            }
+        }
+    }
+
+    /// Rules: R2.2, R2.7.
+    @Test func `I17 calls before a login are refused, and an invalid token closes the connection`() throws {
+        let cluster = try FakeCluster()
+        let early = try WireClient(port: cluster.gateway.port)
+        #expect(self.code(try early.call("live.get", "{\"live\":\"room\"}")) == .notLoggedIn)
+        let none = "eyJhbGciOiJub25lIiwia2lkIjoiazEifQ.eyJhcHAiOiJkZW1vIiwic3ViIjoiYm9iIiwiZXhwIjo5OTk5OTk5OTk5fQ."
+        let good = FakeCluster.Tokens.token("bob")
+        let swapped = String(good.dropLast(4)) + "AAAA"
+        let cases: [(String, ReplyCode, UInt16)] = [
+            (FakeCluster.Tokens.token("bob", secondsFromNow: -1), .tokenExpired, 4101),
+            ("", .tokenInvalid, 4100), ("x.y.z", .tokenInvalid, 4100), (none, .tokenInvalid, 4100),
+            (swapped, .tokenInvalid, 4100),
+        ]
+        for (token, expected, close) in cases {
+            let client = try WireClient(port: cluster.gateway.port)
+            let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
+            #expect(self.code(try client.call("login", params)) == expected)
+            #expect(try client.closeCode() == close)
+        }
+    }
+
+    @Test func `I17 a token of one app gives no access to the lives of another`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("bob", app: "other")
+        let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
+        guard case .success = try client.call("login", params) else {
+            Issue.record("the other app's token is good")
+            return
+        }
+        #expect(self.code(try client.call("live.get", "{\"live\":\"room\"}")) == .noSuchRoom)
+    }
+
+    @Test func `a connection is closed when its token expires`() throws {
+        let cluster = try FakeCluster()
+        let client = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("bob", secondsFromNow: 2)
+        _ = try client.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
+        #expect(try client.closeCode() == 4101)
+    }
+
+    @Test func `the same session on a new connection replaces the old one`() throws {
+        let cluster = try FakeCluster()
+        for round in 0..<6 {
+            let (old, _) = try cluster.client("bob", session: "phone\(round)")
+            let (new, _) = try cluster.client("bob", session: "phone\(round)")
+            #expect(try old.closeCode() == 4102)
+            #expect(try new.call("ping") == .success(result: .done))
+            let (other, _) = try cluster.client("eve", session: "phone\(round)")
+            #expect(try other.call("ping") == .success(result: .done))
+            #expect(try new.call("ping") == .success(result: .done), "I17: another user's session of the same name")
+        }
+    }
+
+    /// Rules: R1.1.
+    @Test func `a client can act only in the live that it is in`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("a")
+        cluster.create("b")
+        let client = try cluster.viewer("bob", of: "a")
+        #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"b\",\"text\":\"x\"}")) == .notInRoom)
+        #expect(self.code(try client.call("live.join", "{\"live\":\"b\"}")) == .inAnotherRoom)
+        #expect(self.code(try client.call("live.create", "{\"live\":\"c\"}")) == .inAnotherRoom)
+        #expect(self.code(try client.call("live.leave", "{\"live\":\"b\"}")) == .notInRoom)
+        #expect(try client.call("live.leave", "{\"live\":\"a\"}") == .success(result: .done))
+        #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}")) == .notInRoom)
+        cluster.text(FakeCluster.key("a"))
+        guard case .success(.joined) = try client.call("live.join", "{\"live\":\"b\"}") else {
+            Issue.record("cannot join after leaving")
+            return
+        }
+        cluster.text(FakeCluster.key("b"))
+        #expect(try client.feed() == [1], "of b; nothing of a came after the leave")
+    }
+
+    @Test func `commands carry the session, the call's id and the ticket`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("a")
+        let client = try cluster.viewer("bob", of: "a", session: "phone")
+        _ = try client.call("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}", id: 77)
+        _ = try client.begin("live.update", "{\"live\":\"a\",\"notice\":\"n\"}", id: 78)
+        let caller = try cluster.record { record -> Caller? in
+            guard record.topic == .barrageInbox, let value = record.value,
+                let input = try? Wire.decode(BarrageInput.self, from: value),
+                case .sendText(_, _, let caller) = input.command
+            else { return nil }
+            #expect(record.headers.contains { $0.name == "traceparent" })
+            return caller
+        }
+        #expect(caller.request.counter == 77)
+        #expect(caller.ticket == Ticket(101))
+        #expect(caller.replyTo == "gateway-1")
+        let update = try cluster.record { record -> Caller? in
+            guard record.topic == .directoryInbox, let value = record.value,
+                let input = try? Wire.decode(DirectoryInput.self, from: value),
+                case .updateInfo(_, _, let caller) = input.command
+            else { return nil }
+            return caller
+        }
+        #expect(update.ticket == Ticket(101), "directory commands carry the ticket too")
+        #expect(update.request.session == caller.request.session)
+    }
+
+    @Test func `I15 an unanswered call is resent with the same request id and gets one reply`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("a")
+        let client = try cluster.viewer("bob", of: "a")
+        cluster.state.withLock { $0.answers = false }
+        let id = try client.begin("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}")
+        let first = try cluster.record { $0.topic == .barrageInbox ? $0 : nil }
+        cluster.state.withLock { state in
+            state.records.removeAll()
+            state.answers = true
+        }
+        #expect(try client.answer(to: id) == .success(result: .sent(position: FeedPosition(epoch: 10, number: 1))))
+        let second = try cluster.record { $0.topic == .barrageInbox ? $0 : nil }
+        #expect(first == second)
+        #expect(try client.feed() == [1])
+        cluster.answer(second)
+        #expect(try client.call("ping") == .success(result: .done), "the second answer is passed over")
+    }
+
+    @Test func `calls are refused with a retry hint while the broker is away, and accepted when it is back`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("a")
+        let client = try cluster.viewer("bob", of: "a")
+        let text = "{\"live\":\"a\",\"text\":\"x\"}"
+        cluster.state.withLock { $0.answers = false }
+        let id = try client.begin("barrage.sendText", text)
+        _ = try cluster.record { $0.topic == .barrageInbox ? $0 : nil }
+        let token = cluster.state.withLock { $0.tokens.last ?? 0 }
+        cluster.gateway.notDelivered(token: token)
+        guard case .failure(let lost) = try client.answer(to: id) else {
+            Issue.record("answered although it was lost")
+            return
+        }
+        #expect(lost.code == .unavailable && lost.retryAfter != nil)
+        cluster.state.withLock { $0.answers = true }
+        for _ in 0..<4 {
+            guard case .failure(let error) = try client.call("barrage.sendText", text) else {
+                Issue.record("passed on although the broker is away")
+                return
+            }
+            #expect(error.code == .unavailable && error.retryAfter != nil)
+        }
+        cluster.gateway.brokerDelivered()
+        #expect(self.code(try client.call("barrage.sendText", text)) == nil)
+        cluster.state.withLock { $0.rejection = .full }
+        guard case .failure(let full) = try client.call("barrage.sendText", text) else {
+            Issue.record("passed on although the queue is full")
+            return
+        }
+        #expect(full.code == .overloaded && full.retryAfter != nil, "I16")
+    }
+
+    @Test func `a reply is buffered until the tables have its revision`() throws {
+        let cluster = try FakeCluster()
+        let (client, _) = try cluster.client("bob")
+        cluster.state.withLock { $0.answers = false }
+        let id = try client.begin("live.create", "{\"live\":\"room\"}")
+        let caller = try cluster.record { record -> Caller? in
+            guard record.topic == .directoryInbox, let value = record.value,
+                let input = try? Wire.decode(DirectoryInput.self, from: value),
+                case .create(_, _, _, let caller) = input.command
+            else { return nil }
+            return caller
+        }
+        let done = Outcome.success(result: .done)
+        cluster.gateway.received(
+            Reply(to: caller, app: FakeCluster.app, done, seen: RequiredRevision(.rooms, "room", revision: 1)))
+        #expect(client.isQuiet(milliseconds: 50))
+        cluster.create("room")
+        #expect(try client.answer(to: id) == done)
+    }
+
+    @Test func `a stopping gateway sends drain frames, closes its connections, and ends within 2 s`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("a")
+        let viewers = try (0..<20).map { try cluster.viewer("u\($0)", of: "a") }
+        let began = ContinuousClock.now
+        cluster.gateway.stop()
+        #expect(ContinuousClock.now - began < .seconds(2))
+        for viewer in viewers {
+            guard case .frame(.drain, _) = try viewer.next() else {
+                guard case .frame(.feed, _) = try viewer.next() else { continue }
+                continue
+            }
+            #expect(try viewer.closeCode() == 4000)
+        }
+        #expect(!cluster.gateway.isReady)
+    }
+}

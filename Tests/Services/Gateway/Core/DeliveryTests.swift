@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import GatewayCore
+
+extension DeliveryLedger {
+    /// Whether every due item is accounted for.
+    fileprivate var balances: Bool {
+        self.due == self.delivered + self.shed.reduce(0, +) + self.disconnected + self.owed && self.owed >= 0
+    }
+}
+
+@Suite struct DeliveryTests {
+    @Test func `a quiet live flushes immediately, a busy one within its share of the loop's time`() {
+        var plan = FlushPlan()
+        #expect(plan.due(.barrage, at: 1000) == 1000)
+        for step in 0..<40 {
+            plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(step) * 100), tookMicroseconds: 5000)
+        }
+        #expect((9...10).contains(plan.interval.count), "5 ms a flush may come each 10 ms")
+        let last: Int64 = 1000 + 39 * 100
+        #expect(plan.due(.barrage, at: MonotonicTime(milliseconds: last + 1)).milliseconds > last + 1)
+        #expect(plan.due(.barrage, at: MonotonicTime(milliseconds: last + 21)).milliseconds == last + 21)
+        #expect(
+            plan.due(.tip, at: MonotonicTime(milliseconds: last)) == MonotonicTime(milliseconds: last) + plan.interval)
+    }
+
+    @Test func `control items and gifts are flushed immediately, other items within 100 ms`() {
+        var plan = FlushPlan()
+        for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
+        #expect(plan.interval == FlushPlan.longestWait)
+        #expect(plan.due(.control, at: 1001) == 1001)
+        #expect(plan.due(.gift, at: 1001) == 1001)
+        #expect(plan.due(.barrage, at: 1001) == 1100)
+    }
+
+    @Test func `I16 items are shed for a slow reader by class, the lowest first`() {
+        let budget = DeliveryBudget(bytes: 8000)
+        #expect(budget.level(pending: 0) == .everything)
+        #expect(budget.level(pending: 999) == .everything)
+        #expect(budget.level(pending: 1000) == .withoutCounters)
+        #expect(budget.level(pending: 2000) == .withoutTips)
+        #expect(budget.level(pending: 4000) == .withoutBarrage)
+        #expect(budget.level(pending: 8000) == .later)
+        for level in DeliveryLevel.allCases {
+            for feedClass in FeedClass.allCases where level.admits(feedClass) {
+                for higher in FeedClass.allCases where higher < feedClass {
+                    #expect(level.admits(higher), "a lower class never passes where a higher one does not")
+                }
+                for easier in DeliveryLevel.allCases where easier < level { #expect(easier.admits(feedClass)) }
+            }
+        }
+        #expect(DeliveryLevel.withoutBarrage.admits(.gift) && !DeliveryLevel.withoutBarrage.admits(.barrage))
+    }
+
+    @Test func `I10 the ledger balances after any order of events`() {
+        var random = SeededRandom(seed: 5)
+        var ledger = DeliveryLedger()
+        var owed = [Int](repeating: 0, count: 10)
+        for _ in 0..<10_000 {
+            let reader = Int.random(in: 0..<10, using: &random)
+            let items = Int.random(in: 1...5, using: &random)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: ledger.delivered(items: items, viewers: 7)
+            case 1: ledger.shed(.tip, items: items)
+            case 2:
+                ledger.owe(items: items)
+                owed[reader] += items
+            case 3:
+                ledger.repaid(items: owed[reader] + items, owed: owed[reader])
+                owed[reader] = 0
+            default:
+                ledger.disconnected(owed: owed[reader])
+                owed[reader] = 0
+            }
+            #expect(ledger.balances)
+            #expect(ledger.owed == owed.reduce(0, +))
+        }
+    }
+
+    @Test func `each member is reported exactly once per round while others join and leave`() {
+        var random = SeededRandom(seed: 11)
+        for seed in 0..<40 {
+            var walk = HeartbeatCursor(seed: seed)
+            var members = Array(0..<Int.random(in: 0...60, using: &random))
+            let staying = Set(members.filter { $0 % 3 != 0 })
+            var next = 1000
+            // Advances to the beginning of a round.
+            var step = 0
+            repeat {
+                _ = walk.turn(step: step, members: members.count)
+                step += 1
+            } while walk.cursor != 0 || step < HeartbeatPlan.steps
+            while (step + seed) % HeartbeatPlan.steps != 0 {
+                _ = walk.turn(step: step, members: members.count)
+                step += 1
+            }
+            var told: [Int: Int] = [:]
+            for _ in 0..<HeartbeatPlan.steps {
+                for index in walk.turn(step: step, members: members.count) { told[members[index], default: 0] += 1 }
+                step += 1
+                if Bool.random(using: &random), let index = members.indices.randomElement(using: &random),
+                    !staying.contains(members[index])
+                {
+                    for (from, to) in walk.removed(at: index, last: members.count - 1) { members[to] = members[from] }
+                    members.removeLast()
+                }
+                if Bool.random(using: &random) {
+                    members.append(next)
+                    next += 1
+                }
+            }
+            #expect(walk.cursor == 0)
+            for member in staying { #expect(told[member] == 1, "member \(member) with seed \(seed)") }
+            #expect(told.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test func `small lives do not all send heartbeats in the same step`() {
+        var steps: Set<Int> = []
+        for seed in 0..<HeartbeatPlan.steps {
+            var walk = HeartbeatCursor(seed: seed)
+            for step in 0..<HeartbeatPlan.steps where !walk.turn(step: step, members: 1).isEmpty { steps.insert(step) }
+        }
+        #expect(steps.count == HeartbeatPlan.steps)
+        #expect(HeartbeatPlan(lease: .seconds(90)).step == Milliseconds(500))
+    }
+
+    @Test func `a broker that delivers nothing for 1 s after a lost connection is away until it answers or delivers`() {
+        var health = BrokerHealth()
+        #expect(health.admits(at: 0) == true)
+        #expect(health.isThere)
+        health.lost()
+        health.lost()
+        #expect(health.admits(at: 1500) == true)
+        #expect(health.admits(at: 2499) == true)
+        #expect(health.startsProbing() == false)
+        for time in 0..<100 {
+            #expect(health.admits(at: MonotonicTime(milliseconds: 2500 + 500 * Int64(time))) == false)
+        }
+        #expect(health.startsProbing() == true)
+        #expect(health.startsProbing() == false, "one asks")
+        health.lost()
+        #expect(health.continuesProbing() == true)
+        health.answered()
+        #expect(health.isThere == false, "it has delivered nothing yet")
+        #expect(health.continuesProbing() == false)
+        // The broker answers probes but accepts no records: the first call since then may again take a second.
+        #expect(health.admits(at: 60_000) == true)
+        #expect(health.admits(at: 60_999) == true)
+        #expect(health.admits(at: 61_000) == false)
+        #expect(health.startsProbing() == true)
+        health.delivered()
+        #expect(health.isThere && health.admits(at: 61_001) == true)
+        health.answered()
+        #expect(health.isThere, "an answer that comes late takes nothing back")
+        #expect(health.continuesProbing() == false)
+    }
+
+    @Test func `the broker is away as soon as a record times out`() {
+        var health = BrokerHealth()
+        #expect(health.admits(at: 0) == true)
+        health.timedOut()
+        #expect(health.admits(at: 5000) == false)
+        #expect(health.startsProbing() == true)
+        health.answered()
+        health.timedOut()
+        #expect(health.admits(at: 5001) == false)
+        #expect(health.startsProbing() == false, "who asks has not been told to end")
+        #expect(health.continuesProbing() == true)
+        health.delivered()
+        health.timedOut()
+        #expect(health.continuesProbing() == true, "away again before it was noticed")
+    }
+
+    @Test func `a connection that is lost and reopened immediately makes no call fail`() {
+        var health = BrokerHealth()
+        health.lost()
+        for time in 60_000..<60_100 { #expect(health.admits(at: MonotonicTime(milliseconds: Int64(time))) == true) }
+        health.delivered()
+        #expect(health.isThere)
+    }
+
+    @Test func `notices are resumed by id, kept for 60 s, and added only once`() {
+        var ring = NoticeRing()
+        let bob = UserKey("demo", "bob")
+        func entry(_ offset: Int64, to user: UserKey) -> NoticeRing.Entry {
+            NoticeRing.Entry(
+                id: NoticeID(partition: 3, offset: offset),
+                notice: Notice(to: user, live: "a", at: 0, content: .battleNotStarted(battle: "b")), json: [])
+        }
+        #expect(ring.end(ofPartition: 3).text == "3--1")
+        #expect(ring.append(entry(5, to: bob), at: 0) == true)
+        #expect(ring.append(entry(5, to: bob), at: 0) == false)
+        #expect(ring.append(entry(6, to: UserKey("demo", "eve")), at: 10) == true)
+        #expect(ring.append(entry(9, to: bob), at: 20_000) == true)
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: 5)).map(\.id.offset) == [9])
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [5, 9])
+        #expect(ring.entries(of: UserKey("other", "bob"), after: ring.end(ofPartition: 0)).isEmpty, "I17")
+        ring.prune(at: 60_011)
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [9])
+        #expect(ring.count == 1)
+        for text in ["3--1", "0-0", "12-99"] { #expect(NoticeID(text: text)?.text == text) }
+        for text in ["", "3", "-1-2", "x-1", "1-x", "1--2"] { #expect(NoticeID(text: text) == nil) }
+    }
+
+    @Test func `a sign-in that is not needed after a reconnect is not stored, and is recognized when repeated`() {
+        var ring = NoticeRing()
+        let bob = UserKey("demo", "bob")
+        func entry(_ offset: Int64, isOnly: Bool) -> NoticeRing.Entry {
+            NoticeRing.Entry(
+                id: NoticeID(partition: 3, offset: offset),
+                notice: Notice(
+                    to: bob, live: "", at: 0,
+                    content: .signedInElsewhere(session: "s-1", connection: "x", attempt: 1, isOnly: isOnly)),
+                json: [])
+        }
+        #expect(ring.append(entry(5, isOnly: false), at: 0) == true)
+        #expect(ring.append(entry(5, isOnly: false), at: 0) == false)
+        #expect(ring.count == 0)
+        #expect(ring.end(ofPartition: 3).offset == 5)
+        #expect(ring.append(entry(6, isOnly: true), at: 0) == true)
+        #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [6])
+    }
+
+    @Test func `I16 the number of stored notices is limited`() {
+        var ring = NoticeRing()
+        for offset in 0..<Int64(NoticeRing.limit + 5) {
+            let notice = Notice(to: UserKey("demo", "bob"), live: "a", at: 0, content: .battleNotStarted(battle: "b"))
+            _ = ring.append(
+                NoticeRing.Entry(id: NoticeID(partition: 0, offset: offset), notice: notice, json: []), at: 0)
+        }
+        #expect(ring.count == NoticeRing.limit)
+    }
+}

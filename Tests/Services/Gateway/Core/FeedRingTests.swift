@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import GatewayCore
+
+@Suite struct FeedRingTests {
+    private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {
+        if case .exactly(let items) = answer { return items.map(\.number) }
+        return nil
+    }
+    private func at(_ number: Int64, epoch: Int64 = 10) -> FeedPosition { FeedPosition(epoch: epoch, number: number) }
+
+    @Test func `I7 a resume gets exactly the missed items in order, or none if some are missing`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in Int64(5)...9 {
+            #expect(ring.append(Sample.item(number), epoch: 10, dropped: &dropped) == .fresh)
+        }
+        for position in Int64(4)...9 {
+            #expect(self.numbers(ring.answer(after: self.at(position))) == Array((position + 1)..<10))
+        }
+        #expect(self.numbers(ring.answer(after: self.at(12))) == [], "a client may be ahead of this gateway")
+        #expect(self.numbers(ring.answer(after: self.at(3))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(0))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(-1))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(7, epoch: 9))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(7, epoch: 11))) == nil)
+        #expect(dropped == 0)
+    }
+
+    @Test func `a ring with the feed's first item serves a client that has no item yet`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        _ = ring.append(Sample.item(1), epoch: 10, dropped: &dropped)
+        #expect(self.numbers(ring.answer(after: self.at(0))) == [1])
+        #expect(self.numbers(FeedRing(epoch: 10).answer(after: self.at(0))) == nil, "nothing is known of it")
+    }
+
+    @Test func `repeated items are recognized by number, items of an older live by epoch`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in Int64(1)...5 { _ = ring.append(Sample.item(number), epoch: 10, dropped: &dropped) }
+        for number in Int64(1)...5 {
+            #expect(ring.append(Sample.item(number), epoch: 10, dropped: &dropped) == .repeated)
+        }
+        #expect(ring.append(Sample.item(6), epoch: 9, dropped: &dropped) == .stale)
+        #expect(ring.append(Sample.item(1), epoch: 11, dropped: &dropped) == .fresh)
+        #expect(dropped == 5)
+        #expect(self.numbers(ring.answer(after: self.at(0, epoch: 11))) == [1])
+    }
+
+    @Test func `no resume crosses a gap in the numbers`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in [Int64(1), 2, 5, 6] { _ = ring.append(Sample.item(number), epoch: 10, dropped: &dropped) }
+        #expect(self.numbers(ring.answer(after: self.at(2))) == nil)
+        #expect(self.numbers(ring.answer(after: self.at(4))) == [5, 6])
+    }
+
+    @Test func `I16 the number and size of a ring's items are limited`() {
+        var ring = FeedRing(epoch: 10)
+        var dropped = 0
+        for number in 1...Int64(FeedRing.itemLimit + 10) {
+            _ = ring.append(Sample.item(number), epoch: 10, dropped: &dropped)
+        }
+        #expect(ring.count == FeedRing.itemLimit)
+        #expect(dropped == 10)
+        var heavy = FeedRing(epoch: 10)
+        for number in 1...Int64(20) {
+            _ = heavy.append(Sample.item(number, size: 1 << 20), epoch: 10, dropped: &dropped)
+            #expect(heavy.byteCount <= FeedRing.byteLimit)
+        }
+        #expect(heavy.append(Sample.item(21, size: FeedRing.byteLimit + 1), epoch: 10, dropped: &dropped) == .fresh)
+        #expect(heavy.count == 0)
+        #expect(self.numbers(heavy.answer(after: self.at(20))) == nil)
+        #expect(self.numbers(heavy.answer(after: self.at(21))) == [])
+    }
+
+    @Test func `a partition's cache keeps the last 60 s of each live`() {
+        var recent = PartitionFeedCache()
+        for number in 1...Int64(100) {
+            let at = number * 1000
+            #expect(recent.append(Sample.item(number, at: at), of: Sample.key("a"), epoch: 10) == .fresh)
+            if number % 2 == 0 {
+                _ = recent.append(Sample.item(number / 2, at: at), of: Sample.key("b"), epoch: 10)
+            }
+            recent.prune(at: MonotonicTime(milliseconds: at))
+        }
+        #expect(self.numbers(recent.answer(Sample.key("a"), after: self.at(39)))?.count == 61)
+        #expect(self.numbers(recent.answer(Sample.key("a"), after: self.at(38))) == nil)
+        #expect(self.numbers(recent.answer(Sample.key("b"), after: self.at(30)))?.count == 20)
+        #expect(recent.answer(Sample.key("c"), after: self.at(0)) == .cannot)
+        #expect(recent.latestToken(Sample.key("a"))?.position == self.at(100))
+        recent.prune(at: 1_000_000)
+        #expect(recent.itemCount == 0 && recent.byteCount == 0)
+        #expect(
+            recent.latestToken(Sample.key("a"))?.position == self.at(100), "where the feed stands is known all the same"
+        )
+        recent.forget(Sample.key("a"))
+        #expect(recent.latestToken(Sample.key("a")) == nil)
+    }
+
+    @Test func `I16 the size of a partition's cache is limited, and its sums are correct after any order of events`() {
+        var random = SeededRandom(seed: 3)
+        var recent = PartitionFeedCache(byteLimit: 20_000)
+        var next: [Int: (epoch: Int64, number: Int64)] = [:]
+        for step in 0..<20_000 {
+            let live = Int.random(in: 0..<8, using: &random)
+            var place = next[live] ?? (10, 1)
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0: place = (place.epoch + 1, 1)
+            case 1: place.number += 3
+            case 2: place.number = max(1, place.number - 2)
+            default: break
+            }
+            let size = Int.random(in: 0...400, using: &random)
+            let item = Sample.item(place.number, at: Int64(step * 50), size: size)
+            _ = recent.append(item, of: Sample.key("l\(live)"), epoch: place.epoch)
+            next[live] = (place.epoch, place.number + 1)
+            if step % 64 == 0 { recent.prune(at: MonotonicTime(milliseconds: Int64(step * 50))) }
+            #expect(recent.byteCount <= 20_000 && recent.byteCount >= 0)
+            // The items for a resume have no gaps and end with the last number.
+            if let position = recent.latestToken(Sample.key("l\(live)"))?.position, position.number > 5 {
+                let from = FeedPosition(epoch: position.epoch, number: position.number - 5)
+                if let got = self.numbers(recent.answer(Sample.key("l\(live)"), after: from)) {
+                    #expect(got == Array(position.number - 4...position.number))
+                }
+            }
+        }
+        recent.prune(at: .distantFuture)
+        #expect(recent.byteCount == 0 && recent.itemCount == 0)
+    }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import GatewayCore
+
+/// Replay requests, merged into scans of partitions.
+@Suite struct ReplayTests {
+    private func id(_ number: UInt64) -> ReplayID { ReplayID(shard: 1, number: number) }
+
+    private func items(
+        _ live: String, after: Int64, at start: Int64, before: Int64? = nil, end: Int64
+    ) -> ReplayRequest {
+        ReplayRequest(Sample.key(live), epoch: 10, .items(after: after, at: start), before: before, end: end)
+    }
+
+    private func add(
+        _ request: ReplayRequest, as number: UInt64, to queue: inout ReplayQueue, partition: Int = 0,
+        until: MonotonicTime = .distantFuture, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let isTaken = queue.add(self.id(number), request, partition: partition, until: until)
+        #expect(isTaken, sourceLocation: sourceLocation)
+    }
+
+    private func messages(_ live: String, _ count: Int, before: Int64? = nil, end: Int64) -> ReplayRequest {
+        ReplayRequest(Sample.key(live), epoch: 10, .messages(count: count), before: before, end: end)
+    }
+
+    /// A partition as in Kafka: transaction markers leave gaps between the offsets of records.
+    private struct Log {
+        var records: [(offset: Int64, record: FeedRecord)] = []
+        var end: Int64 = 0
+        var low: Int64 = 0
+
+        mutating func write(
+            _ live: String, _ number: Int64, _ feedClass: FeedClass = .barrage, epoch: Int64 = 10, gap: Int64 = 0,
+            size: Int = 4
+        ) {
+            let item = Sample.item(number, feedClass, offset: self.end, size: size)
+            self.records.append((self.end, FeedRecord(key: Sample.key(live), epoch: epoch, item: item)))
+            self.end += 1 + gap
+        }
+
+        /// Performs one scan as the reader does.
+        func read(_ pass: inout ReplayScan) {
+            if pass.isSearch { pass.begins(at: self.low) }
+            for (offset, record) in self.records where offset >= max(self.low, pass.bounds.lowerBound) {
+                if pass.isOver { return }
+                pass.take(pass.concerns(record.key) ? record : nil, at: offset)
+            }
+            pass.reachedEnd(at: self.end)
+        }
+
+        /// Runs all requests, and returns their outcomes by request number.
+        func answer(_ queue: inout ReplayQueue) -> [UInt64: ReplayOutcome] {
+            var outcomes: [UInt64: ReplayOutcome] = [:]
+            while var pass = queue.next(besides: []) {
+                self.read(&pass)
+                #expect(pass.isOver)
+                let end = pass.finish()
+                for outcome in end.groups.flatMap(\.outcomes) { outcomes[outcome.id.number] = outcome }
+                queue.putBack(end.unfinished, partition: pass.partition)
+            }
+            #expect(queue.count == 0)
+            return outcomes
+        }
+    }
+
+    private func ask(_ log: Log, _ requests: [ReplayRequest]) -> [ReplayOutcome?] {
+        var queue = ReplayQueue()
+        for (index, request) in requests.enumerated() {
+            self.add(request, as: UInt64(index), to: &queue)
+        }
+        let outcomes = log.answer(&queue)
+        return requests.indices.map { outcomes[UInt64($0)] }
+    }
+
+    private func numbers(_ outcome: ReplayOutcome?) -> [Int64]? {
+        if case .found(let items)? = outcome?.answer { return items.map(\.number) }
+        return nil
+    }
+
+    @Test func `I7 a client gets exactly the missed items that are not cached`() {
+        var log = Log()
+        for number in Int64(1)...30 {
+            log.write("a", number, number % 3 == 0 ? .tip : .barrage, gap: number % 2)
+            log.write("b", number)
+            log.write("a", number, epoch: 9)
+        }
+        let start = log.records.first { $0.record.key == Sample.key("a") && $0.record.item.number == 5 }?.offset ?? -1
+        let outcomes = self.ask(
+            log,
+            [
+                self.items("a", after: 5, at: start, before: 21, end: log.end),
+                self.items("a", after: 5, at: start, before: nil, end: log.end),
+                self.items("a", after: 30, at: log.end - 1, before: nil, end: log.end),
+                self.items("a", after: 5, at: start, before: 6, end: log.end),
+            ])
+        #expect(self.numbers(outcomes[0]) == Array(6...20))
+        #expect(self.numbers(outcomes[1]) == Array(6...30))
+        #expect(outcomes[1]?.last?.position.number == 30)
+        #expect(self.numbers(outcomes[2]) == [])
+        #expect(self.numbers(outcomes[3]) == [])
+    }
+
+    @Test func `a wrong token, or one whose record was removed from the log, is refused`() {
+        var log = Log()
+        for number in Int64(1)...30 { log.write("a", number) }
+        log.low = 10
+        let outcomes = self.ask(
+            log,
+            [
+                self.items("a", after: 5, at: 4, end: log.end), self.items("a", after: 5, at: 20, end: log.end),
+                self.items("c", after: 5, at: 20, end: log.end),
+                self.items("a", after: 10, at: 9, end: log.end),
+            ])
+        #expect(outcomes[0]?.answer == .refused(.gone), "older than what the partition keeps")
+        #expect(outcomes[1]?.answer == .refused(.gone) || self.numbers(outcomes[1]) == nil)
+        #expect(outcomes[2]?.answer == .refused(.gone))
+        #expect(self.numbers(outcomes[3]) == Array(11...30), "all that it lacks is there")
+        let alone = self.ask(log, [self.items("a", after: 5, at: 20, end: log.end)])
+        #expect(alone[0]?.answer == .refused(.gone), "the first record that is found there is another")
+        for number: Int64 in [31, 1_000_000, .max] {
+            let beyond = self.ask(log, [self.items("a", after: number, at: 20, end: log.end)])
+            #expect(beyond[0]?.answer == .refused(.gone), "the feed has not come to \(number)")
+        }
+        #expect(self.numbers(self.ask(log, [self.items("a", after: 30, at: 29, end: log.end)])[0]) == [])
+    }
+
+    @Test func `I16 more than 1,000 items, or more bytes than a ring keeps, are not replayed`() {
+        var log = Log()
+        for number in Int64(1)...1200 { log.write("a", number) }
+        var outcomes = self.ask(
+            log,
+            [
+                self.items("a", after: 199, at: 198, end: log.end), self.items("a", after: 200, at: 199, end: log.end),
+            ])
+        #expect(outcomes[0]?.answer == .refused(.tooMany))
+        #expect(self.numbers(outcomes[1])?.count == 1000)
+        log = Log()
+        for number in Int64(1)...100 { log.write("a", number, size: 100_000) }
+        outcomes = self.ask(
+            log, [self.items("a", after: 1, at: 0, end: log.end), self.items("a", after: 80, at: 79, end: log.end)])
+        #expect(outcomes[0]?.answer == .refused(.tooMany))
+        #expect(self.numbers(outcomes[1]) == Array(81...100))
+    }
+
+    @Test func `I16 a scan that collects too many bytes ends, and incomplete requests are refused`() {
+        var log = Log()
+        let lives = (0..<8).map { "l\($0)" }
+        for number in Int64(1)...40 {
+            for live in lives { log.write(live, number, size: 100_000) }
+        }
+        var queue = ReplayQueue()
+        for (index, live) in lives.enumerated() {
+            let request = self.items(live, after: 1, at: Int64(index), before: 5, end: log.end)
+            self.add(request, as: UInt64(index), to: &queue)
+            let open = self.items(live, after: 1, at: Int64(index), end: log.end)
+            self.add(open, as: UInt64(index) + 100, to: &queue)
+        }
+        var pass = queue.next(besides: [])
+        if var reading = pass {
+            log.read(&reading)
+            pass = reading
+        }
+        let groups = pass?.finish().groups ?? []
+        #expect(groups.count == 8)
+        #expect(groups.reduce(0) { $0 + $1.bytes } <= ReplayLimits.scanBytes + 100_000)
+        for outcome in groups.flatMap(\.outcomes) {
+            if outcome.request.before == nil {
+                #expect(outcome.answer == .refused(.tooMany))
+            } else {
+                #expect(self.numbers(outcome) == [2, 3, 4])
+            }
+        }
+    }
+
+    @Test func `a new viewer's messages are searched step by step, back to the live's beginning`() {
+        var log = Log()
+        for number in Int64(1)...20 { log.write("a", number, number % 4 == 0 ? .barrage : .tip) }
+        for number in Int64(1)...30_000 { log.write("b", number) }
+        log.write("a", 21, .control)
+        let outcomes = self.ask(
+            log,
+            [
+                self.messages("a", 3, end: log.end), self.messages("a", 50, end: log.end),
+                self.messages("a", 2, before: 16, end: 15), self.messages("none", 5, end: log.end),
+            ])
+        #expect(self.numbers(outcomes[0]) == [12, 16, 20])
+        #expect(self.numbers(outcomes[1]) == [4, 8, 12, 16, 20])
+        #expect(outcomes[1]?.last?.position.number == 21, "where the feed stands")
+        #expect(self.numbers(outcomes[2]) == [8, 12])
+        #expect(self.numbers(outcomes[3]) == [])
+        #expect(outcomes[3]?.last == nil)
+    }
+
+    @Test func `I16 a search stops at its limit and at the beginning of the log`() {
+        var log = Log()
+        for number in Int64(1)...10 { log.write("a", number) }
+        for number in Int64(1)...(ReplayLimits.searched * 3) { log.write("b", number) }
+        var queue = ReplayQueue()
+        self.add(self.messages("a", 5, end: log.end), as: 1, to: &queue)
+        var read: Int64 = 0
+        while var pass = queue.next(besides: []) {
+            read += Int64(pass.bounds.count)
+            log.read(&pass)
+            queue.putBack(pass.finish().unfinished, partition: 0)
+        }
+        #expect(read >= ReplayLimits.searched && read < 3 * ReplayLimits.searched)
+        var short = Log()
+        for number in Int64(1)...5000 { short.write("a", number, .tip) }
+        short.low = 4000
+        #expect(self.numbers(self.ask(short, [self.messages("a", 5, end: short.end)])[0]) == [])
+    }
+
+    @Test func `nearby requests for a partition share one scan, and a distant one gets its own`() {
+        var queue = ReplayQueue()
+        for number in UInt64(0)..<1000 {
+            let after = 100_000 + Int64(number)
+            self.add(
+                self.items("a", after: 1, at: after, end: 101_000), as: number, to: &queue, partition: 3, until: 500)
+        }
+        let far = self.items("a", after: 1, at: 10, end: 20)
+        self.add(far, as: 5000, to: &queue, partition: 3, until: 900)
+        self.add(far, as: 5001, to: &queue, partition: 4, until: 400)
+        var passes = [queue.next(besides: [4]), queue.next(besides: [3]), queue.next(besides: [4])]
+        #expect(passes.map { $0?.bounds } == [100_000..<101_000, 10..<20, 10..<20])
+        #expect(passes.map { $0?.partition } == [3, 4, 3])
+        passes = [queue.next(besides: [])]
+        #expect(passes[0] == nil && queue.count == 0)
+    }
+
+    @Test func `I16 a full queue refuses requests`() {
+        var queue = ReplayQueue()
+        for number in 0..<UInt64(ReplayLimits.waiting) {
+            self.add(
+                self.items("a", after: 1, at: 1, end: 5), as: number, to: &queue, partition: Int(number) % 12, until: 7)
+        }
+        let isTaken = queue.add(self.id(0), self.items("a", after: 1, at: 1, end: 5), partition: 0, until: 7)
+        #expect(!isTaken)
+        var expired = queue.expired(at: 6)
+        #expect(expired.isEmpty)
+        expired = queue.expired(at: 7)
+        #expect(expired.count == ReplayLimits.waiting && queue.count == 0)
+    }
+
+    @Test func `an expired request gets no items, or the messages found so far`() {
+        var log = Log()
+        for number in Int64(1)...6000 { log.write("a", number, number > 5000 ? .barrage : .tip) }
+        var queue = ReplayQueue()
+        self.add(self.messages("a", 2000, end: log.end), as: 1, to: &queue, until: 100)
+        self.add(self.items("a", after: 1, at: 4500, end: log.end), as: 2, to: &queue, until: 50)
+        guard var pass = queue.next(besides: []) else {
+            Issue.record("nothing to read")
+            return
+        }
+        var late = pass.expire(at: 49)
+        #expect(late.isEmpty)
+        late = pass.expire(at: 50)
+        #expect(late.map(\.answer) == [.refused(.late)])
+        log.read(&pass)
+        queue.putBack(pass.finish().unfinished, partition: 0)
+        late = queue.expired(at: 100)
+        #expect(self.numbers(late.first) == Array(5001...6000))
+        self.add(self.messages("a", 5, end: log.end), as: 3, to: &queue, until: 100)
+        late = queue.expired(at: 100)
+        #expect(late.first?.answer == .refused(.late), "nothing was read for it")
+        self.add(self.messages("a", 5, end: log.end), as: 4, to: &queue, until: 100)
+        guard var last = queue.next(besides: []) else {
+            Issue.record("nothing to read")
+            return
+        }
+        let over = last.expire(at: 100)
+        #expect(over.count == 1 && last.isOver, "nobody waits for this pass any more")
+    }
+
+    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    func `I7 whatever is asked of whatever partition, the answer is what a plain look through it gives`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var log = Log()
+        var next: [Int: Int64] = [:]
+        var places: [(live: Int, number: Int64, offset: Int64)] = []
+        for _ in 0..<Int.random(in: 1...6000, using: &random) {
+            let live = Int.random(in: 0..<5, using: &random)
+            let number = next[live, default: 1]
+            next[live] = number + 1
+            places.append((live, number, log.end))
+            let feedClass = FeedClass.allCases[Int.random(in: 0..<5, using: &random)]
+            log.write("l\(live)", number, feedClass, gap: Int64.random(in: 0...2, using: &random))
+            // The broker delivers records at least once.
+            if Int.random(in: 0..<50, using: &random) == 0 { log.write("l\(live)", number, feedClass) }
+        }
+        var requests: [ReplayRequest] = []
+        var expected: [[Int64]?] = []
+        for _ in 0..<40 {
+            guard let place = places.randomElement(using: &random) else { return }
+            let live = "l\(place.live)"
+            let last = (next[place.live] ?? 1) - 1
+            let hasBefore = Bool.random(using: &random)
+            let before = hasBefore ? Int64.random(in: place.number + 1...last + 1, using: &random) : nil
+            if Bool.random(using: &random) {
+                requests.append(
+                    self.items(live, after: place.number, at: place.offset, before: before, end: log.end))
+                let wanted = place.number + 1..<(before ?? last + 1)
+                expected.append(wanted.count <= ReplayLimits.items ? Array(wanted) : nil)
+            } else {
+                let count = Int.random(in: 1...50, using: &random)
+                let end = places.first { $0.live == place.live && $0.number == before }?.offset ?? log.end
+                requests.append(self.messages(live, count, before: before, end: end))
+                var seen: Set<Int64> = []
+                let messages = log.records.map(\.record).filter { record in
+                    record.key == Sample.key(live) && record.item.feedClass == .barrage
+                        && record.item.number < before ?? .max && seen.insert(record.item.number).inserted
+                }
+                expected.append(messages.suffix(count).map(\.item.number))
+            }
+        }
+        for (outcome, wanted) in zip(self.ask(log, requests), expected) {
+            #expect(self.numbers(outcome) == wanted, "\(String(describing: outcome?.request))")
+        }
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Gateway
+import GatewayCore
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// Sign-ins on several devices, token expiry, and displayed names.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct DeviceTests {
+    private static func cluster(_ devices: DevicePolicy, notices: NoticeTopic = NoticeTopic()) throws -> FakeCluster {
+        try FakeCluster(notices: notices) { settings in
+            var policy = AppPolicy()
+            policy.devices = devices
+            settings.policies = Policies([FakeCluster.app: policy])
+        }
+    }
+
+    private static func signOff(_ record: TopicRecord) -> (live: LiveID, user: UserID, ticket: Ticket)? {
+        guard record.topic == .audienceInbox, let value = record.value,
+            let input = try? Wire.decode(AudienceInput.self, from: value),
+            case .signOff(_, let user, let ticket) = input.command
+        else { return nil }
+        return (input.key.live, user, ticket)
+    }
+
+    private static func code(_ outcome: Outcome) -> ReplyCode? {
+        if case .failure(let error) = outcome { return error.code }
+        return nil
+    }
+
+    /// Rules: R2.18.
+    @Test func `with one device allowed, a login closes the older connection, which leaves its live`()
+        throws
+    {
+        let topic = NoticeTopic()
+        let first = try Self.cluster(.one, notices: topic)
+        let second = try Self.cluster(.one, notices: topic)
+        first.create("room")
+        let old = try first.viewer("bob", of: "room", session: "phone")
+        let other = try first.viewer("eve", of: "room")
+        let (new, _) = try second.client("bob", session: "tablet")
+        #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
+        let left = try first.record(Self.signOff)
+        #expect(left == ("room", "bob", Ticket(101)))
+        #expect(try new.call("ping") == .success(result: .done))
+        #expect(try other.call("ping") == .success(result: .done))
+        let (third, _) = try second.client("bob", session: "watch")
+        #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try third.call("ping") == .success(result: .done))
+        #expect(third.isQuiet(milliseconds: 20), "no client hears of what gateways tell each other")
+    }
+
+    /// Rules: R2.19.
+    @Test(arguments: [false, true])
+    func `of two logins at once the one whose notice stands last goes on`(reversed: Bool) throws {
+        let topic = NoticeTopic()
+        let first = try Self.cluster(.one, notices: topic)
+        let second = try Self.cluster(.one, notices: topic)
+        topic.hold(true)
+        let (a, _) = try first.client("bob", session: "a")
+        let (b, _) = try second.client("bob", session: "b")
+        #expect(topic.heldCount == 2)
+        topic.hold(false, reversed: reversed)
+        #expect(try (reversed ? b : a).closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try (reversed ? a : b).call("ping") == .success(result: .done))
+    }
+
+    /// Rules: R2.20.
+    @Test func `a session that was ended while disconnected cannot sign in again by reconnecting`() throws {
+        let cluster = try Self.cluster(.one)
+        let (old, login) = try cluster.client("bob", session: "phone")
+        guard case .success(.loggedIn(_, _, _, let notices)) = login else { return #expect(Bool(false), "\(login)") }
+        // The client sends the id of its last notice, which may precede or follow its own sign-in notice.
+        old.cut()
+        let (same, again) = try cluster.client("bob", session: "phone", notices: notices)
+        guard case .success = again else { return #expect(Bool(false), "\(again)") }
+        same.cut()
+        let (new, _) = try cluster.client("bob", session: "tablet")
+        let (refused, outcome) = try cluster.client("bob", session: "phone", notices: notices)
+        #expect(Self.code(outcome) == .signedInElsewhere)
+        #expect(try refused.closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try new.call("ping") == .success(result: .done))
+        // A new session may sign in.
+        let (anew, _) = try cluster.client("bob", session: "phone")
+        #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try anew.call("ping") == .success(result: .done))
+    }
+
+    @Test func `a sign-in whose notice is lost is written again and takes effect`() throws {
+        let cluster = try Self.cluster(.one)
+        let (old, _) = try cluster.client("bob", session: "phone")
+        cluster.notices.hold(true)
+        let (new, _) = try cluster.client("bob", session: "tablet")
+        cluster.notices.loseHeld()
+        cluster.notices.hold(false)
+        while old.isQuiet(milliseconds: 200) { #expect(try new.call("ping") == .success(result: .done)) }
+        #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try new.call("ping") == .success(result: .done))
+    }
+
+    @Test func `with one device allowed, a login is refused if its notice cannot be written`() throws {
+        let cluster = try Self.cluster(.one)
+        cluster.state.withLock { $0.rejection = .unavailable }
+        let (_, login) = try cluster.client("bob")
+        #expect(Self.code(login) == .unavailable)
+    }
+
+    /// Rules: R2.21.
+    @Test func `with several devices allowed, all connections stay open`() throws {
+        let cluster = try Self.cluster(.several)
+        let (phone, _) = try cluster.client("bob", session: "phone")
+        let (tablet, _) = try cluster.client("bob", session: "tablet")
+        #expect(try phone.call("ping") == .success(result: .done))
+        #expect(try tablet.call("ping") == .success(result: .done))
+        #expect(phone.isQuiet(milliseconds: 20))
+    }
+
+    @Test func `a device that replaces another in a live stays in it and gets no kick notice`() throws {
+        let cluster = try Self.cluster(.several)
+        cluster.create("room")
+        let old = try cluster.viewer("bob", of: "room", session: "phone")
+        let new = try cluster.viewer("bob", of: "room", session: "tablet")
+        cluster.notices.write(
+            Notice(
+                to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),
+                content: .kickedOut(reason: .byLoggedOnOtherDevice, by: "bob")))
+        while true {
+            guard case .frame(let frame, _) = try old.next() else { return #expect(Bool(false), "no notice") }
+            if case .notice(_, let notice) = frame {
+                #expect(notice.content == .kickedOut(reason: .byLoggedOnOtherDevice, by: "bob"))
+                break
+            }
+        }
+        let text = "{\"live\":\"room\",\"text\":\"x\"}"
+        #expect(Self.code(try old.call("barrage.sendText", text)) == .notInRoom)
+        guard case .success(.sent) = try new.call("barrage.sendText", text) else {
+            return #expect(Bool(false), "the new device is out too")
+        }
+        #expect(try new.feed() == [1])
+        #expect(new.isQuiet(milliseconds: 20))
+    }
+
+    /// Rules: R2.23.
+    @Test func `token expiry removes the client from its live, a lost connection does not`() throws {
+        let cluster = try Self.cluster(.several)
+        cluster.create("room")
+        let lost = try cluster.viewer("eve", of: "room")
+        let client = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("bob", secondsFromNow: 2)
+        _ = try client.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
+        guard case .success(.joined(let ticket, _, _, _)) = try client.call("live.join", "{\"live\":\"room\"}") else {
+            return #expect(Bool(false), "not joined")
+        }
+        lost.cut()
+        #expect(try client.closeCode() == DisconnectCode.tokenExpired.code)
+        #expect(try cluster.record(Self.signOff) == ("room", "bob", ticket))
+        #expect(cluster.count { Self.signOff($0) != nil } == 1)
+    }
+
+    /// Rules: R2.8.
+    @Test func `a new name is used in the next message, and sent to presence if the user is in a live`() throws {
+        let cluster = try Self.cluster(.several)
+        cluster.create("room")
+        let (client, _) = try cluster.client("bob")
+        #expect(try client.call("self.update", "{\"name\":\"Bob\"}") == .success(result: .done))
+        #expect(cluster.count { $0.topic == .audienceInbox } == 0)
+        guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
+            return #expect(Bool(false), "not joined")
+        }
+        let picture = "https://example.org/b"
+        #expect(try client.call("self.update", "{\"avatarURL\":\"\(picture)\"}") == .success(result: .done))
+        let told = try cluster.record { record -> UserInfo? in
+            guard record.topic == .audienceInbox, let value = record.value,
+                let input = try? Wire.decode(AudienceInput.self, from: value),
+                case .profile(let caller) = input.command
+            else { return nil }
+            return caller.user
+        }
+        let user = UserInfo(userID: "bob", userName: "Bob", avatarURL: picture)
+        #expect(told == user)
+        _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
+        let sender = try cluster.record { record -> UserInfo? in
+            guard record.topic == .barrageInbox, let value = record.value,
+                let input = try? Wire.decode(BarrageInput.self, from: value),
+                case .sendText(_, _, let caller) = input.command
+            else { return nil }
+            return caller.user
+        }
+        #expect(sender == user)
+    }
+
+    /// Rules: R2.9.
+    @Test func `a name that is too long or refused by presence is not applied`() throws {
+        let cluster = try Self.cluster(.several)
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        let long = String(repeating: "x", count: 101)
+        for params in ["{}", "{\"name\":\"\(long)\"}", "{\"avatarURL\":\"\(long)\(long)\"}", "{\"name\":5}"] {
+            #expect(Self.code(try client.call("self.update", params)) == .badParameter)
+        }
+        cluster.state.withLock { $0.answers = false }
+        let id = try client.begin("self.update", "{\"name\":\"Bob\"}")
+        let caller = try cluster.record { record -> Caller? in
+            guard record.topic == .audienceInbox, let value = record.value,
+                let input = try? Wire.decode(AudienceInput.self, from: value),
+                case .profile(let caller) = input.command
+            else { return nil }
+            return caller
+        }
+        cluster.reply(caller) { .failure(error: ReplyError(.unavailable, "away", retryAfter: 1000)) }
+        #expect(Self.code(try client.answer(to: id)) == .unavailable)
+        cluster.state.withLock { $0.answers = true }
+        _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
+        let name = try cluster.record { record -> String? in
+            guard record.topic == .barrageInbox, let value = record.value,
+                let input = try? Wire.decode(BarrageInput.self, from: value),
+                case .sendText(_, _, let caller) = input.command
+            else { return nil }
+            return caller.user.userName
+        }
+        #expect(name.isEmpty)
+    }
+
+    /// Rules: R2.10.
+    @Test func `a name and avatar in the token override those of the client`() throws {
+        let cluster = try Self.cluster(.several)
+        let client = try WireClient(port: cluster.gateway.port)
+        let params = LoginParams(token: FakeCluster.Tokens.token("bob", name: "Robert"))
+        _ = try client.call("login", String(decoding: Wire.encode(params), as: UTF8.self))
+        #expect(Self.code(try client.call("self.update", "{\"name\":\"Bob\"}")) == .noPermission)
+        #expect(
+            try client.call("self.update", "{\"avatarURL\":\"https://example.org/b\"}") == .success(result: .done))
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import GatewayCore
+import MachineKit
+import Observability
+import PlazaModel
+import Testing
+
+@testable import Gateway
+
+/// Serves replay requests from the fake cluster's feed partitions.
+extension FakeCluster: ReplaySource {
+    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: MonotonicTime) -> Bool {
+        let (isTaken, answers) = self.state.withLock { state in
+            state.questions.append(request)
+            let isTaken = state.replays.add(id, request, partition: partition, until: until)
+            return (isTaken, state.answersReplays)
+        }
+        self.arrived.wakeUp()
+        if answers { self.answerReplays() }
+        return isTaken
+    }
+
+    /// Serves the queued replay requests, as the gateway's replay reader does.
+    ///
+    /// - Returns: the number of scans.
+    @discardableResult func answerReplays() -> Int {
+        let (outcomes, scans) = self.state.withLock { state in
+            var outcomes: [ReplayOutcome] = []
+            var scans = 0
+            while var scan = state.replays.next(besides: []) {
+                scans += 1
+                for (offset, record) in (state.feeds[scan.partition] ?? []).enumerated()
+                where scan.bounds.contains(Int64(offset)) {
+                    scan.take(record, at: Int64(offset))
+                }
+                let result = scan.finish()
+                outcomes += result.groups.flatMap(\.outcomes)
+                state.replays.putBack(result.unfinished, partition: scan.partition)
+            }
+            return (outcomes, scans)
+        }
+        self.gateway.replayReceived(outcomes, nil)
+        return scans
+    }
+
+    /// Writes an item to a feed partition without passing it to the gateway.
+    func record(_ number: Int64, in key: LiveKey) {
+        let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "old", extensionInfo: nil)
+        _ = self.keep(
+            FeedItem(
+                key: key, position: FeedPosition(epoch: Self.epoch, number: number),
+                at: Timestamp(milliseconds: number), content: content))
+    }
+
+    /// The offset of an item's record.
+    func offset(of number: Int64, in key: LiveKey) -> Int64? {
+        let partition = PlazaTopic.partition(of: key.text, among: 4)
+        return self.state.withLock { state in
+            state.feeds[partition]?.first { $0.key == key && $0.item.number == number }?.item.offset
+        }
+    }
+
+    /// Returns the number of resumes that were refused for a reason.
+    func refusals(_ reason: String) -> Int {
+        let family = self.registry.snapshot().first { $0.name == "gateway_replays_refused_total" }
+        return (family?.samples ?? []).reduce(0) { sum, sample in
+            guard sample.labels.pairs.first?.value == reason, case .number(let value) = sample.value else { return sum }
+            return sum + Int(value)
+        }
+    }
+
+    /// Waits until the gateway has made `count` replay requests.
+    func asked(_ count: Int) throws { try self.wait { $0.questions.count >= count } }
+
+    /// Checks that every due item was delivered, shed or disconnected, and none is owed (I10).
+    func expectBalance(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        func balance() -> (due: Int, settled: Int, owed: Int) {
+            let outcomes = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
+            return (self.metric("gateway_feed_due_total"), outcomes.reduce(0, +), self.metric("gateway_feed_owed"))
+        }
+        // A shard publishes its ledger at its next sweep, after the client has read its items.
+        var now = balance()
+        for _ in 0..<30 where now.due != now.settled || now.owed != 0 {
+            _ = client.isQuiet(milliseconds: 150)
+            _ = try client.call("ping")
+            now = balance()
+        }
+        #expect(now.owed == 0, sourceLocation: sourceLocation)
+        #expect(now.due == now.settled, sourceLocation: sourceLocation)
+    }
+
+    /// Waits until the state satisfies a condition.
+    func wait(_ isThere: (State) -> Bool) throws {
+        let deadline = MonotonicClock.now + .seconds(10)
+        while !self.state.withLock({ isThere($0) }) {
+            guard self.hasArrived(before: deadline) else {
+                throw WireClient.Failure(description: "the condition did not hold within 10 s")
+            }
+        }
+    }
+
+    /// A cluster with a live whose feed is far longer than the delivery budget: eve has read its 400 messages.
+    static func withLongFeed(
+        in key: LiveKey, messageBytes: Int, shards: Int = 2
+    ) throws -> (FakeCluster, eve: WireClient) {
+        let cluster = try FakeCluster { settings in
+            settings.shards = shards
+            settings.budget = DeliveryBudget(bytes: 64 << 10)
+            settings.sendBufferBytes = 32 << 10
+        }
+        cluster.create(key.live.text)
+        let eve = try cluster.viewer("eve", of: key.live.text)
+        let text = String(repeating: "x", count: messageBytes)
+        for _ in 1...400 {
+            cluster.text(key, text)
+            _ = try eve.feed()
+        }
+        return (cluster, eve)
+    }
+
+    /// Expires all items in the gateway's feed cache.
+    func forgetItems() { self.gateway.feeds.tick(at: MonotonicClock.now + .seconds(61)) }
+}

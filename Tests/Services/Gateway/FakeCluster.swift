@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import GatewayCore
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import Tokens
+import Webhooks
+
+@testable import Gateway
+
+/// An in-memory cluster behind a gateway: receives its records, replies as the machines do, and writes feeds.
+final class FakeCluster: RecordSink, FeedSource {
+    struct State: Sendable {
+        /// The records of the feed partitions.
+        var feeds: [Int: [FeedRecord]] = [:]
+        /// The replay requests that were received, and whether they are answered immediately.
+        var questions: [ReplayRequest] = []
+        var answersReplays = true
+        var replays = ReplayQueue()
+        var records: [TopicRecord] = []
+        var lastTicket: Int64 = 100
+        var lastNumber: [LiveKey: Int64] = [:]
+        var floors: [UserKey: Ticket] = [:]
+        var outcomes: [RequestID: Outcome] = [:]
+        /// The lives that presence does not know any more.
+        var ended: Set<LiveKey> = []
+        var answers = true
+        var loadsAtOnce = true
+        var rejection: SinkRefusal?
+        var followed: [Int] = []
+        var tokens: [UInt64] = []
+        /// Receives the gateway's records instead, for tests with a broker between the gateway and the machines.
+        var inboxes: InboxWriter?
+    }
+
+    static let app = AppID("demo")
+    static let epoch: Int64 = 10
+    let gateway: Gateway
+    let registry = MetricsRegistry()
+    let state = Locked(State())
+    /// The notice topic, which several gateways may share.
+    let notices: NoticeTopic
+    /// Woken by each record and each request of the gateway.
+    let arrived = WakeSignal()
+    /// The feeds on a broker, for tests that use one.
+    private let live: LiveFeeds?
+
+    /// Creates a gateway and the cluster behind it.
+    ///
+    /// - Parameters:
+    ///   - notices: The notice topic.
+    ///   - feeds: The feeds on a broker; without it they are in memory.
+    ///   - webhookClient: Asks the apps' backends before messages and gifts.
+    ///   - change: Changes the gateway's settings.
+    /// - Throws: If the gateway cannot listen, or the broker cannot be used.
+    init(
+        notices: NoticeTopic = NoticeTopic(), feeds: LiveFeeds.Broker? = nil, webhookClient: WebhookClient? = nil,
+        _ change: (inout GatewaySettings) -> Void = { _ in }
+    ) throws {
+        self.notices = notices
+        var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: 4)
+        change(&settings)
+        self.gateway = Gateway(
+            settings, authenticator: try AppKeyAuthenticator(apps: Tokens.apps), webhookClient: webhookClient,
+            registry: self.registry)
+        self.live = try feeds.map { [gateway, registry] in try LiveFeeds($0, gateway, registry) }
+        self.notices.add(self.gateway)
+        self.gateway.tablesFilled()
+        try self.gateway.start(sink: self, source: self.live?.feeds ?? self, replaySource: self.live?.replay ?? self)
+    }
+
+    deinit {
+        self.gateway.cut()
+        self.live?.stop()
+    }
+
+    static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
+
+    // MARK: what the gateway calls
+
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+        if let inboxes = self.state.withLock({ $0.inboxes }) { return try inboxes.write(record, token: token) }
+        let (rejection, answers) = self.state.withLock { state in
+            if state.rejection == nil {
+                state.records.append(record)
+                state.tokens.append(token)
+            }
+            return (state.rejection, state.answers)
+        }
+        if let rejection { throw rejection }
+        self.arrived.wakeUp()
+        if answers { self.answer(record) }
+    }
+
+    func follow(_ partition: Int) {
+        let isAtOnce = self.state.withLock { state in
+            state.followed.append(partition)
+            return state.loadsAtOnce
+        }
+        self.arrived.wakeUp()
+        if isAtOnce { self.load(partition) }
+    }
+
+    /// Marks a partition as read up to its end, if the test has not disabled that.
+    func load(_ partition: Int) {
+        let end = self.state.withLock { Int64($0.feeds[partition]?.count ?? 0) }
+        self.gateway.feeds.loaded(partition: partition, end: end)
+    }
+
+    func unfollow(_ partition: Int) {}
+
+    // MARK: the machines
+
+    func answer(_ record: TopicRecord) {
+        guard let value = record.value else { return }
+        switch record.topic {
+        case .audienceInbox:
+            guard let input = try? Wire.decode(AudienceInput.self, from: value) else { return }
+            switch input.command {
+            case .join(let caller): self.reply(caller) { self.join(input.key, caller) }
+            case .leave(let caller):
+                self.reply(caller) {
+                    caller.ticket == nil
+                        ? .failure(error: ReplyError(.notInRoom, "you are not in the live")) : .success(result: .done)
+                }
+            case .profile(let caller): self.reply(caller) { .success(result: .done) }
+            default: break
+            }
+        case .barrageInbox:
+            guard let input = try? Wire.decode(BarrageInput.self, from: value) else { return }
+            switch input.command {
+            case .sendText(let text, _, let caller):
+                self.reply(caller) {
+                    let content = FeedContent.text(sender: caller.user, text: text, extensionInfo: nil)
+                    return .success(result: .sent(position: self.publish(input.key, content)))
+                }
+            case .sendGift(_, _, _, let caller), .sendCustom(_, _, let caller):
+                self.reply(caller) { .success(result: .done) }
+            case .refused(let why, let caller):
+                self.reply(caller) { .failure(error: ReplyError(why.code, "refused unasked")) }
+            case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
+            case .sendLikes(_, let caller): self.reply(caller) { .success(result: .done) }
+            default: break
+            }
+        case .userNotices:
+            guard let notice = try? Wire.decode(Notice.self, from: value) else { return }
+            self.notices.write(notice)
+        case .directoryInbox:
+            guard let input = try? Wire.decode(DirectoryInput.self, from: value),
+                case .create(let live, _, let owner, let caller) = input.command
+            else { return }
+            self.reply(caller) { self.create(live.text, owner: owner) }
+        default: break
+        }
+    }
+
+    /// Replies with success to every caller whose record was received; each gets one reply.
+    func answerAll() {
+        for record in self.state.withLock({ $0.records }) {
+            guard let value = record.value, let found = try? Wire.decode(AnyCommand.self, from: value) else { continue }
+            for caller in found.callers { self.reply(caller) { .success(result: .done) } }
+        }
+    }
+
+    /// Decodes only the caller of a record of any inbox.
+    private struct AnyCommand: Decodable {
+        struct Called: Decodable { var caller: Caller? }
+        var command: [String: Called]
+        var callers: [Caller] { self.command.values.compactMap(\.caller) }
+    }
+
+    /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
+    func reply(_ caller: Caller, _ make: () -> Outcome) {
+        let known = self.state.withLock { $0.outcomes[caller.request] }
+        let outcome = known ?? make()
+        self.state.withLock { $0.outcomes[caller.request] = outcome }
+        self.gateway.received(Reply(to: caller, app: Self.app, outcome))
+    }
+
+    private func join(_ key: LiveKey, _ caller: Caller) -> Outcome {
+        self.state.withLock { state in
+            if state.ended.contains(key) {
+                return .failure(error: ReplyError(.noSuchRoomOnEntry, "there is no such live"))
+            }
+            let floor = state.floors[UserKey(key.app, caller.userID)]
+            if let old = caller.ticket, let floor, old < floor {
+                return .failure(error: ReplyError(.staleTicket, "kicked"))
+            }
+            state.lastTicket += 1
+            return .success(
+                result: .joined(ticket: Ticket(state.lastTicket), epoch: Self.epoch, confirmed: true))
+        }
+    }
+
+    @discardableResult func create(_ live: String, owner: UserInfo = UserInfo(userID: "anna")) -> Outcome {
+        let info = LiveInfo(liveID: LiveID(live), liveOwner: owner)
+        self.gateway.received(LiveRecord(app: Self.app, info: info, epoch: Self.epoch, revision: 1))
+        return .success(result: .live(info: info, epoch: Self.epoch))
+    }
+
+    /// Writes an item to a feed.
+    @discardableResult func publish(_ key: LiveKey, _ content: FeedContent) -> FeedPosition {
+        let number = self.state.withLock { state in
+            state.lastNumber[key, default: 0] += 1
+            return state.lastNumber[key] ?? 0
+        }
+        let position = FeedPosition(epoch: Self.epoch, number: number)
+        self.write(FeedItem(key: key, position: position, at: Timestamp(milliseconds: number), content: content))
+        return position
+    }
+
+    /// Writes a feed record; without a broker, passes it to the gateway as the feed thread does.
+    func write(_ item: FeedItem) {
+        if let live { return live.write(item) }
+        guard let feed = self.keep(item) else { return }
+        let partition = PlazaTopic.partition(of: item.key.text, among: 4)
+        self.gateway.feeds.received([feed], partition: partition, end: (feed.item.offset ?? 0) + 1)
+    }
+
+    /// Writes a feed record that the gateway does not read.
+    func keep(_ item: FeedItem) -> FeedRecord? {
+        let record = TopicRecord(.feed(item))
+        guard let headers = FeedHeaders({ name in record.headers.first { $0.name == name }?.value }),
+            let value = record.value
+        else { return nil }
+        let partition = PlazaTopic.partition(of: item.key.text, among: 4)
+        return self.state.withLock { state in
+            let offset = Int64(state.feeds[partition]?.count ?? 0)
+            let encoded = EncodedFeedItem(
+                number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd,
+                at: MonotonicClock.now, offset: offset, bytes: value)
+            let feed = FeedRecord(key: item.key, epoch: headers.position.epoch, item: encoded)
+            state.feeds[partition, default: []].append(feed)
+            return feed
+        }
+    }
+
+    func text(_ key: LiveKey, _ text: String = "hello") {
+        self.publish(key, .text(sender: UserInfo(userID: "anna"), text: text, extensionInfo: nil))
+    }
+
+    // MARK: what tests ask
+
+    /// Waits until the gateway writes or asks for something more; false after the deadline.
+    func hasArrived(before deadline: MonotonicTime) -> Bool {
+        self.arrived.wait(timeout: .milliseconds((deadline - MonotonicClock.now).count))
+    }
+
+    /// Waits until a record was written for which `pick` returns a value, and returns that value.
+    func record<Value>(_ find: (TopicRecord) -> Value?) throws -> Value {
+        let deadline = MonotonicClock.now + .seconds(10)
+        while true {
+            if let found = self.state.withLock({ state in state.records }).lazy.compactMap(find).first { return found }
+            guard self.hasArrived(before: deadline) else {
+                throw WireClient.Failure(description: "no such record within 10 s")
+            }
+        }
+    }
+
+    /// Waits until the gateway follows a feed partition.
+    func followed() throws {
+        let deadline = MonotonicClock.now + .seconds(10)
+        while self.state.withLock({ $0.followed.isEmpty }) {
+            guard self.hasArrived(before: deadline) else {
+                throw WireClient.Failure(description: "no partition was wanted within 10 s")
+            }
+        }
+    }
+
+    /// Returns the number of records that satisfy the predicate.
+    func count(_ fits: (TopicRecord) -> Bool) -> Int { self.state.withLock { $0.records }.filter(fits).count }
+
+    /// Returns the sum of a metric over all its labels.
+    func metric(_ name: String) -> Int {
+        let family = self.registry.snapshot().first { $0.name == name }
+        return (family?.samples ?? []).reduce(0) { sum, sample in
+            if case .number(let value) = sample.value { sum + Int(value) } else { sum }
+        }
+    }
+
+    /// Returns a client that has logged in.
+    func client(
+        _ user: String, session: String? = nil, resume: ResumePoint? = nil, notices: String? = nil, firstID: Int64 = 1,
+        receiveBuffer: Int32? = nil, role: TokenRole = .user
+    ) throws -> (WireClient, Outcome) {
+        let client = try WireClient(port: self.gateway.port, firstID: firstID, receiveBuffer: receiveBuffer)
+        let params = LoginParams(
+            token: Tokens.token(user, role: role), session: session, resume: resume, notices: notices)
+        return (client, try client.call("login", String(decoding: Wire.encode(params), as: UTF8.self)))
+    }
+
+    /// Returns a client that has joined a live.
+    func viewer(_ user: String, of live: String, session: String? = nil, receiveBuffer: Int32? = nil) throws
+        -> WireClient
+    {
+        let (client, _) = try self.client(user, session: session, receiveBuffer: receiveBuffer)
+        guard case .success(.joined) = try client.call("live.join", "{\"live\":\"\(live)\"}") else {
+            throw WireClient.Failure(description: "\(user) could not join \(live)")
+        }
+        return client
+    }
+
+    /// Valid tokens of a test app.
+    enum Tokens {
+        static let apps = Array(
+            """
+            {"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"\(key)"}]},
+            "other":{"keys":[{"kid":"k2","alg":"HS256","k":"\(otherKey)"}]}}}
+            """.utf8)
+        static let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+        static let otherKey = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
+
+        static func token(
+            _ user: String, app: String = "demo", role: TokenRole = .user, name: String? = nil,
+            secondsFromNow: Int64 = 600
+        ) -> String {
+            let claims = TokenClaims(
+                app: app, user: user, expires: WallClock.milliseconds() / 1000 + secondsFromNow, role: role, name: name
+            )
+            guard let keyring = try? AppKeyring(json: Self.apps), let key = keyring.signingKey(for: app),
+                let token = try? TokenSigner.sign(claims, with: key)
+            else { return "" }
+            return token
+        }
+    }
+}
+
+/// The notice topic: assigns offsets, and delivers each notice to all gateways in the same order.
+final class NoticeTopic: Sendable {
+    private struct State: Sendable {
+        var gateways: [WeakGateway] = []
+        var lastOffset: Int64 = 100
+        var isHolding = false
+        var held: [Notice] = []
+    }
+
+    private struct WeakGateway: Sendable {
+        weak var gateway: Gateway?
+    }
+
+    private let state = Locked(State())
+
+    func add(_ gateway: Gateway) { self.state.withLock { $0.gateways.append(WeakGateway(gateway: gateway)) } }
+
+    /// Holds back notices that are written from now on, or delivers the held-back ones in a given order.
+    func hold(_ isHolding: Bool, reversed: Bool = false) {
+        let held = self.state.withLock { state in
+            state.isHolding = isHolding
+            defer { state.held = [] }
+            return state.held
+        }
+        for notice in reversed ? held.reversed() : held { self.write(notice) }
+    }
+
+    /// The number of held-back notices.
+    var heldCount: Int { self.state.withLock { $0.held.count } }
+
+    /// Discards the held-back notices.
+    func loseHeld() { self.state.withLock { $0.held = [] } }
+
+    func write(_ notice: Notice) {
+        // Delivered under the lock, so that all gateways get the notices in the order of their offsets.
+        self.state.withLock { state in
+            guard !state.isHolding else { return state.held.append(notice) }
+            state.lastOffset += 1
+            let partition = PlazaTopic.partition(of: notice.to.text, among: 4)
+            for entry in state.gateways {
+                entry.gateway?.received(notice, partition: partition, offset: state.lastOffset)
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import GatewayCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import Gateway
+
+@Suite struct FeedHubTests {
+    private final class Recorder: FeedSource {
+        let calls = Locked<[String]>([])
+        let posted = Locked<[(shard: Int, message: ShardMessage)]>([])
+
+        func follow(_ partition: Int) { self.calls.withLock { $0.append("follow \(partition)") } }
+        func unfollow(_ partition: Int) { self.calls.withLock { $0.append("unfollow \(partition)") } }
+
+        /// Returns the numbers of the items that were posted to a shard.
+        func items(_ shard: Int) -> [Int64] {
+            self.posted.withLock { $0 }.flatMap { post -> [Int64] in
+                guard post.shard == shard, case .feed(_, _, let items) = post.message else { return [] }
+                return items.map(\.number)
+            }
+        }
+    }
+
+    private let recorder = Recorder()
+    private let hub: FeedHub
+    private let key = LiveKey("demo", "room")
+
+    init() {
+        let recorder = self.recorder
+        self.hub = FeedHub(partitions: 1) { shard, messages in
+            recorder.posted.withLock { posted in posted += messages.map { (shard, $0) } }
+        }
+        self.hub.attach(recorder)
+    }
+
+    private func write(_ numbers: ClosedRange<Int64>, to key: LiveKey? = nil) {
+        let now = MonotonicClock.now
+        self.hub.received(
+            numbers.map { number in
+                let item = EncodedFeedItem(number: number, feedClass: .barrage, at: now, bytes: [0x7B, 0x7D])
+                return FeedRecord(key: key ?? self.key, epoch: 10, item: item)
+            }, partition: 0, end: numbers.upperBound)
+    }
+
+    @Test func `items are posted only to shards with viewers, and only after the partition was read up to its end`() {
+        #expect(self.hub.subscribe(self.key, shard: 1) == false)
+        self.write(1...3)
+        #expect(self.recorder.items(1).isEmpty)
+        self.hub.loaded(partition: 0, end: 0)
+        self.write(4...5)
+        self.write(5...6)
+        self.write(1...2, to: LiveKey("demo", "other"))
+        #expect(self.recorder.items(1) == [4, 5, 6])
+        #expect(self.recorder.items(0).isEmpty)
+        #expect(self.hub.subscribe(self.key, shard: 0))
+        self.write(7...7)
+        #expect(self.recorder.items(0) == [7])
+        #expect(self.hub.latestToken(self.key)?.position == FeedPosition(epoch: 10, number: 7))
+        guard case .exactly(let items) = self.hub.answer(self.key, after: FeedPosition(epoch: 10, number: 2)) else {
+            Issue.record("the ring has all")
+            return
+        }
+        #expect(items.map(\.number) == Array(3...7))
+    }
+
+    @Test func `a partition without viewers is followed for 60 s, then dropped, and read again when subscribed again`()
+    {
+        _ = self.hub.subscribe(self.key, shard: 0)
+        self.hub.loaded(partition: 0, end: 0)
+        self.write(1...3)
+        self.hub.unsubscribe(self.key, shard: 0)
+        let now = MonotonicClock.now
+        self.hub.tick(at: now + .seconds(59))
+        #expect(self.recorder.calls.withLock { $0 } == ["follow 0"])
+        #expect(self.hub.subscribe(self.key, shard: 0), "who comes back in time finds it read")
+        self.hub.unsubscribe(self.key, shard: 0)
+        self.hub.tick(at: MonotonicClock.now + .seconds(61))
+        #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0"])
+        #expect(self.hub.sizes.partitions == 0)
+        self.write(4...4)
+        #expect(self.hub.subscribe(self.key, shard: 0) == false)
+        #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0", "follow 0"])
+    }
+
+    @Test func `a partition that was subscribed before a source is attached is followed once it is`() {
+        let hub = FeedHub(partitions: 1) { _, _ in }
+        _ = hub.subscribe(self.key, shard: 0)
+        hub.attach(self.recorder)
+        #expect(self.recorder.calls.withLock { $0 } == ["follow 0"])
+    }
+}

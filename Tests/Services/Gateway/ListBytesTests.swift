@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import GatewayCore
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// Checks the frame size of a page of lives whose texts have their maximum lengths.
+@Suite struct ListBytesTests {
+    /// Returns a ranking of lives whose texts consist of `character` and have their maximum lengths.
+    private func lives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {
+        func text(_ bytes: Int) -> String { String(repeating: character, count: bytes) }
+        var model = ReadModel()
+        for number in 0..<count {
+            let owner = UserInfo(userID: "anna", userName: text(100), avatarURL: text(200))
+            var info = LiveInfo(liveID: LiveID("live-\(number)"), liveOwner: owner)
+            (info.liveName, info.notice) = (text(100), text(100))
+            (info.coverURL, info.backgroundURL) = (text(200), text(200))
+            info.categoryList = [.min, .min, .min]
+            info.admins = (0..<100).map { UserID(String(repeating: "a", count: 29) + "\($0)") }
+            for key in 0..<8 { info.metaData["\(key)" + text(49)] = text(2048) }
+            model.apply(LiveRecord(app: "demo", info: info, epoch: 1, revision: 1))
+        }
+        var ranking = Ranking(gateway: "gateway-1")
+        ranking.refresh(model.rankingEntries(), at: MonotonicTime(milliseconds: 0))
+        return (model, ranking)
+    }
+
+    /// Returns the frames of all pages of a listing, and the lives in them.
+    private func walk(_ count: Int, of character: Character) throws -> (frames: [Int], lives: [LiveID]) {
+        let (model, ranking) = self.lives(count, of: character)
+        var (frames, lives, cursor): ([Int], [LiveID], String) = ([], [], "")
+        repeat {
+            let page = try ranking.page(
+                app: "demo", cursor: cursor, count: Limits.listPage, at: MonotonicTime(milliseconds: 0)
+            ) {
+                model.listEntry($0, category: nil)
+            }
+            let outcome = Outcome.success(result: .lives(items: page.items, cursor: page.cursor))
+            frames.append(Wire.encode(ServerFrame.reply(id: .max, outcome)).count)
+            lives += page.items.map(\.info.liveID)
+            cursor = page.cursor
+        } while !cursor.isEmpty
+        return (frames, lives)
+    }
+
+    @Test(arguments: ["\u{1}", "\"", "\\", "/", "x"] as [Character])
+    func `a page of lives with long texts is a frame that every client takes, and none is left out`(
+        character: Character
+    ) throws {
+        let (frames, lives) = try self.walk(50, of: character)
+        #expect(lives.count == 50 && Set(lives).count == 50)
+        for bytes in frames { #expect(bytes <= Ranking.bytesPerPage + 1000, "\(bytes)") }
+        if character == "\u{1}" { #expect(frames.count > 2, "all at once would be over 4 MiB") }
+        if character == "x" { #expect(frames.count == 1, "ordinary texts fit") }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Gateway
+import MachineKit
+import PlazaModel
+import Testing
+
+/// The feed that viewers get: repeated records, the live's end, and viewer counts.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct LiveFeedTests {
+    private let room = FakeCluster.key("room")
+
+    @Test func `records that the broker delivers again are sent to viewers once`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        for _ in 1...3 { cluster.text(self.room) }
+        for number in Int64(1)...3 {
+            let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "again", extensionInfo: nil)
+            let position = FeedPosition(epoch: 10, number: number)
+            cluster.write(
+                FeedItem(key: self.room, position: position, at: Timestamp(milliseconds: 1), content: content))
+        }
+        cluster.text(self.room)
+        #expect(try client.feed(upTo: 4) == [1, 2, 3, 4])
+    }
+
+    @Test func `I1 the end of a live is sent once, and its viewers are then removed`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let viewers = try (0..<6).map { try cluster.viewer("u\($0)", of: "room") }
+        cluster.text(self.room)
+        cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
+        for viewer in viewers {
+            #expect(try viewer.feed(upTo: 2) == [1, 2])
+            guard case .failure(let error) = try viewer.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
+            else {
+                Issue.record("acts after the end")
+                return
+            }
+            #expect(error.code == .notInRoom)
+        }
+        cluster.create("next")
+        guard case .success(.joined) = try viewers[0].call("live.join", "{\"live\":\"next\"}") else {
+            Issue.record("cannot join another live after the end")
+            return
+        }
+    }
+
+    @Test func `a joining client gets the count that was received before its join completed`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        cluster.gateway.received(
+            CountRecord(
+                app: "demo", live: "room", epoch: 10, count: 3, totalViewers: 3, at: Timestamp(milliseconds: 1)))
+        let client = try cluster.viewer("bob", of: "room")
+        while true {
+            guard case .frame(.counts(let count), _) = try client.next() else { continue }
+            #expect(count.count == 3)
+            break
+        }
+    }
+
+    @Test func `counts are sent separately from the feed, at most one per second`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        for count in 1...20 {
+            cluster.gateway.received(
+                CountRecord(
+                    app: "demo", live: "room", epoch: 10, count: count, totalViewers: count,
+                    at: Timestamp(milliseconds: Int64(count))))
+        }
+        var seen: [Int] = []
+        while seen.last != 20 {
+            guard case .frame(.counts(let count), _) = try client.next() else { continue }
+            seen.append(count.count)
+        }
+        #expect(seen.count <= 3)
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import EmbeddedBroker
+import KafkaClient
+import Observability
+import PlazaModel
+import PlazaWire
+import ServiceShell
+import TestSupport
+
+@testable import Gateway
+
+/// A gateway's feeds on a broker: written by a producer, read by the gateway's own threads.
+final class LiveFeeds: Sendable {
+    /// A broker with all topics.
+    struct Broker: Sendable {
+        static let partitions = 4
+        let settings: KafkaSettings
+        let mode: KafkaMode
+        private let embedded: EmbeddedBroker?
+
+        init(_ mode: KafkaMode) throws {
+            self.mode = mode
+            switch mode {
+            case .embedded:
+                let broker = try EmbeddedBroker(topics: [PlazaTopic.roomFeed.rawValue: Self.partitions])
+                self.embedded = broker
+                self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: "gateway-test") { _, _, _ in }
+            case .full:
+                self.embedded = nil
+                let bootstrap = try LiveKafka.shared().bootstrap
+                self.settings = KafkaSettings(brokers: bootstrap, clientID: "gateway-test") { _, _, _ in }
+                let topic = PlazaTopic.roomFeed
+                try KafkaAdmin(self.settings).createTopics([
+                    TopicSpec(
+                        name: topic.rawValue, partitions: Self.partitions, replication: 1, config: topic.configuration)
+                ])
+            }
+        }
+    }
+
+    let feeds: FeedReader
+    let replay: ReplayReader
+    private let producer: KafkaProducer
+    private let threads: [DedicatedThread]
+
+    init(_ broker: Broker, _ gateway: Gateway, _ registry: MetricsRegistry) throws {
+        let feeds = FeedReader(gateway, kafka: broker.settings, mode: broker.mode)
+        let replay = ReplayReader(gateway, kafka: broker.settings, mode: broker.mode, registry: registry)
+        self.feeds = feeds
+        self.replay = replay
+        self.producer = try KafkaProducer(broker.settings)
+        self.threads = [DedicatedThread("test") { feeds.run() }, DedicatedThread("test") { replay.run() }]
+    }
+
+    func write(_ item: FeedItem) {
+        try? self.producer.send(TopicRecord(.feed(item)).outgoing(partitions: Broker.partitions))
+    }
+
+    func stop() {
+        self.feeds.stop()
+        self.replay.stop()
+        for thread in self.threads { _ = thread.join(timeout: .seconds(5)) }
+        self.producer.close(timeout: .seconds(1))
+    }
+}

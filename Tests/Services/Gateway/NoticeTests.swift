@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Gateway
+import MachineKit
+import PlazaModel
+import Testing
+
+/// Notices to a user, on all its connections.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct NoticeTests {
+    private let room = FakeCluster.key("room")
+
+    private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = 10) -> ResumePoint {
+        ResumePoint(
+            live: "room", ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number))
+    }
+
+    @Test func `I6 a kick removes all devices of a user, with one notice each, and voids its ticket`() throws {
+        let cluster = try FakeCluster()
+        // The test assigns the notices' offsets itself.
+        cluster.notices.hold(true)
+        cluster.create("room")
+        let phone = try cluster.viewer("bob", of: "room", session: "phone")
+        let tablet = try cluster.viewer("bob", of: "room", session: "tablet")
+        let other = try cluster.viewer("eve", of: "room")
+        let floor = Ticket(200)
+        cluster.state.withLock { $0.floors[UserKey("demo", "bob")] = floor }
+        let notice = Notice(
+            to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: floor,
+            content: .kickedOut(reason: .byAdmin, by: "anna"))
+        cluster.gateway.received(notice, partition: 1, offset: 7)
+        cluster.gateway.received(notice, partition: 1, offset: 7)
+        for device in [phone, tablet] {
+            while true {
+                guard case .frame(let frame, _) = try device.next() else { break }
+                guard case .notice(let id, let told) = frame else { continue }
+                #expect(id == "1-7" && told.content == notice.content)
+                break
+            }
+            guard case .failure(let error) = try device.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
+            else {
+                Issue.record("acts after the kick")
+                return
+            }
+            #expect(error.code == .notInRoom)
+        }
+        cluster.text(self.room)
+        #expect(try other.feed() == [1])
+        #expect(phone.isQuiet(milliseconds: 50) && tablet.isQuiet(milliseconds: 10))
+        let (back, login) = try cluster.client("bob", session: "phone", resume: self.point(0), firstID: 50)
+        guard case .failure(let stale) = login else {
+            Issue.record("resumed after the kick")
+            return
+        }
+        #expect(stale.code == .staleTicket)
+        guard case .success(.joined) = try back.call("live.join", "{\"live\":\"room\"}") else {
+            Issue.record("cannot join anew")
+            return
+        }
+    }
+
+    @Test func `missed notices are sent after the next login, once`() throws {
+        let cluster = try FakeCluster()
+        // The test assigns the notices' offsets itself.
+        cluster.notices.hold(true)
+        let partition = PlazaTopic.partition(of: UserKey("demo", "bob").text, among: 4)
+        func notice(_ offset: Int64) {
+            let content = NoticeContent.battleNotStarted(battle: BattleID("b\(offset)"))
+            let notice = Notice(
+                to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: offset), content: content)
+            cluster.gateway.received(notice, partition: partition, offset: offset)
+        }
+        notice(1)
+        let (first, login) = try cluster.client("bob", session: "phone")
+        guard case .success(.loggedIn(_, _, _, let last)) = login else {
+            Issue.record("\(login)")
+            return
+        }
+        #expect(last == "\(partition)-1")
+        #expect(first.isQuiet(milliseconds: 30), "what was before the login is not told")
+        first.cut()
+        for offset in Int64(2)...4 { notice(offset) }
+        let (back, _) = try cluster.client("bob", session: "phone", notices: last, firstID: 9)
+        notice(5)
+        for offset in 2...5 {
+            guard case .frame(.notice(let id, _), _) = try back.next() else {
+                Issue.record("no notice \(offset)")
+                return
+            }
+            #expect(id == "\(partition)-\(offset)")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import KafkaClient
+import MachineKit
+import PlazaModel
+import ServiceShell
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RecentOffsetTests {
+    private static func record(at milliseconds: Int64, offset: Int64) -> IncomingRecord {
+        IncomingRecord(
+            topic: PlazaTopic.roomFeed.rawValue, partition: 0, offset: offset, timestamp: milliseconds, key: nil,
+            value: nil, headers: [])
+    }
+
+    @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
+    func `I8 a gateway whose clock is wrong, or that was stopped, skips no item that it reads`(ahead: Int64) {
+        var recent = RecentOffset(span: .seconds(60), mode: .full)
+        recent.wallClock = { 1_000_000_000 + ahead }
+        #expect(recent.includes(Self.record(at: 1_000_000_000, offset: 7), from: 7))
+        #expect(!recent.includes(Self.record(at: 1_000_000_000, offset: 6), from: 7))
+    }
+
+    @Test(
+        .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), arguments: [-3_600_000, 70_000, 3_600_000] as [Int64])
+    func `a clock that is wrong changes how much is cached, never what comes afterwards`(ahead: Int64) async throws {
+        try await runOnDedicatedThread {
+            let kafka = try LiveKafka.shared()
+            let settings = KafkaSettings(brokers: kafka.bootstrap, clientID: "recent-offset") { _, _, _ in }
+            let producer = try KafkaProducer(settings)
+            defer { producer.close(timeout: .seconds(1)) }
+            let topic = try kafka.makeTopic("recent")
+            for _ in 0..<5 { try producer.send(OutgoingRecord(topic: topic, partition: 0, value: [1])) }
+            try producer.flush(timeout: .seconds(10))
+            let consumer = try KafkaConsumer(settings)
+            defer { consumer.close() }
+            var recent = RecentOffset(span: .seconds(60), mode: .full)
+            let now = recent.wallClock()
+            recent.wallClock = { now + ahead }
+            let place = TopicPartition(topic, 0)
+            let end = try consumer.end(of: place, timeout: .seconds(5))
+            let first = try recent.find(consumer, place)
+            // With a clock that is ahead, the end is found: no old record is cached, but every new one is read.
+            #expect(first == (ahead > 60_000 ? end : end - 5))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Gateway
+import GatewayCore
+import MachineKit
+import Observability
+import PlazaModel
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SlowReaderTests {
+    private let room = FakeCluster.key("room")
+
+    private func cluster(timeout: Milliseconds) throws -> FakeCluster {
+        let cluster = try FakeCluster { settings in
+            settings.shards = 1
+            settings.budget = DeliveryBudget(bytes: 64 << 10, timeout: timeout)
+            settings.sendBufferBytes = 32 << 10
+        }
+        cluster.create("room")
+        return cluster
+    }
+
+    /// Checks that every due item was delivered, shed or disconnected, once none is owed (I10).
+    private func balance(_ cluster: FakeCluster) -> (due: Int, delivered: Int, shed: Int, disconnected: Int, owed: Int)
+    {
+        (
+            cluster.metric("gateway_feed_due_total"), cluster.metric("gateway_feed_delivered_total"),
+            cluster.metric("gateway_feed_shed_total"), cluster.metric("gateway_feed_disconnected_total"),
+            cluster.metric("gateway_feed_owed")
+        )
+    }
+
+    /// Publishes items of all classes, in bursts within the budget of a fast reader.
+    private func publish(_ cluster: FakeCluster, read quick: WireClient) throws -> [Int64] {
+        let text = String(repeating: "x", count: 4000)
+        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "eve")))
+        cluster.text(self.room, text)
+        cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
+        return try quick.feed(upTo: self.last(cluster))
+    }
+
+    private func last(_ cluster: FakeCluster) -> Int64 { cluster.state.withLock { $0.lastNumber[self.room] ?? 0 } }
+
+    @Test func `I10 items are shed by class for a reader that stops, others get all, and the ledger balances`() throws {
+        let cluster = try self.cluster(timeout: .seconds(30))
+        let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
+        let quick = try cluster.viewer("quick", of: "room")
+        var got: [Int64] = []
+        // The fast reader reads everything; the slow one reads nothing until its budget is exhausted.
+        while cluster.metric("gateway_feed_owed") == 0, got.count < 10_000 {
+            got += try self.publish(cluster, read: quick)
+        }
+        let last = self.last(cluster)
+        #expect(got == Array(1...last), "no hole for who keeps up")
+        let shed = cluster.registry.snapshot().first { $0.name == "gateway_feed_shed_total" }?.samples ?? []
+        #expect(shed.contains { $0.labels.pairs.first?.value == "barrage" && $0.value != .number(0) })
+        #expect(shed.allSatisfy { $0.labels.pairs.first?.value != "control" || $0.value == .number(0) })
+        // The slow reader reads again: the held-back items are sent from the cache, in order, each once.
+        var numbers: [Int64] = []
+        while numbers.last ?? 0 < last { numbers += try slow.feed() }
+        #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+        cluster.text(self.room, "after")
+        #expect(try slow.feed(upTo: last + 1).last == last + 1)
+        #expect(try quick.feed(upTo: last + 1).last == last + 1)
+        try self.settle(cluster, quick)
+        let sum = self.balance(cluster)
+        #expect(sum.owed == 0)
+        #expect(sum.due == sum.delivered + sum.shed + sum.disconnected)
+        #expect(sum.shed + numbers.count + 1 == Int(last) + 1, "what the slow one did not get was shed, and counted")
+    }
+
+    @Test func `I10 a reader that makes no progress is disconnected with the code of a slow reader`() throws {
+        let cluster = try self.cluster(timeout: Milliseconds(300))
+        let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
+        let quick = try cluster.viewer("quick", of: "room")
+        var rounds = 0
+        while cluster.metric("gateway_feed_disconnected_total") == 0, rounds < 10_000 {
+            _ = try self.publish(cluster, read: quick)
+            rounds += 1
+        }
+        #expect(try slow.closeCode() == 4001)
+        try self.settle(cluster, quick)
+        let sum = self.balance(cluster)
+        #expect(sum.disconnected > 0)
+        #expect(sum.due == sum.delivered + sum.shed + sum.disconnected + sum.owed)
+    }
+
+    /// Waits until the shard has published its ledger.
+    private func settle(_ cluster: FakeCluster, _ client: WireClient) throws {
+        for _ in 0..<3 { _ = client.isQuiet(milliseconds: 150) }
+        _ = try client.call("ping")
+    }
+}

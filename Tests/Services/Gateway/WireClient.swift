@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import PlazaModel
+import PlazaWire
+
+/// A WebSocket client over a plain blocking socket, so that a test can send arbitrary bytes and stop reading.
+final class WireClient {
+    /// An event that was received.
+    enum Received {
+        case frame(ServerFrame, text: [UInt8])
+        case closed(UInt16)
+        /// TCP was closed without a close frame.
+        case ended
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var waiting: [(ServerFrame, [UInt8])] = []
+    private(set) var status = 0
+    /// The head of the handshake's response.
+    private(set) var head = ""
+    /// The token of the last feed frame that `feed` returned.
+    private(set) var token = ""
+    private var nextID: Int64
+
+    /// Connects and performs the WebSocket handshake; `before` is sent before it, as a proxy does.
+    init(
+        port: UInt16, path: String = "/v1", subprotocols: String? = "liveplaza.v1", firstID: Int64 = 1,
+        receiveBuffer: Int32? = nil, before: [UInt8] = [], headers: String = ""
+    ) throws {
+        self.nextID = firstID
+        self.descriptor = try Self.connect(port, receiveBuffer: receiveBuffer)
+        var request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        request += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        if let subprotocols { request += "Sec-WebSocket-Protocol: \(subprotocols)\r\n" }
+        try self.write(before + Array((request + headers + "\r\n").utf8))
+        var head: [UInt8] = []
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head.append(try self.byte()) }
+        self.head = String(decoding: head, as: UTF8.self)
+        self.status = Int(self.head.dropFirst(9).prefix(3)) ?? 0
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Opens a socket to a port of this host.
+    static func connect(_ port: UInt16, receiveBuffer: Int32? = nil) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var size = receiveBuffer {
+            let length = socklen_t(MemoryLayout<Int32>.size)
+            _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, length)
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe Glibc.connect(descriptor, generic, length)
+            }
+        }
+        guard code == 0 else {
+            Glibc.close(descriptor)
+            throw Failure(description: "no connection to port \(port): errno \(errno)")
+        }
+        return descriptor
+    }
+
+    /// Closes TCP without a close frame.
+    func cut() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+
+    /// Sends raw bytes.
+    func write(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes[sent...].withUnsafeBytes { bytes in
+                unsafe Glibc.send(self.descriptor, bytes.baseAddress, bytes.count, 0x4000)
+            }
+            guard count > 0 else { throw Failure(description: "cannot write: errno \(errno)") }
+            sent += count
+        }
+    }
+
+    /// Sends a text frame.
+    func send(_ text: String) throws { try self.write(Self.masked(0x81, Array(text.utf8))) }
+
+    /// Encodes a masked client frame.
+    static func masked(_ first: UInt8, _ payload: [UInt8], mask: [UInt8] = [1, 2, 3, 4]) -> [UInt8] {
+        var frame = [first]
+        switch payload.count {
+        case ..<126: frame.append(0x80 | UInt8(payload.count))
+        case ...0xFFFF: frame += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+        default:
+            frame.append(0x80 | 127)
+            for shift in stride(from: 56, through: 0, by: -8) {
+                frame.append(UInt8(truncatingIfNeeded: payload.count >> shift))
+            }
+        }
+        frame += mask
+        for (index, byte) in payload.enumerated() { frame.append(byte ^ mask[index % 4]) }
+        return frame
+    }
+
+    /// Makes a call and waits for its reply; other frames are kept for `next`.
+    func call(_ method: String, _ params: String = "{}", id: Int64? = nil) throws -> Outcome {
+        let id = try self.begin(method, params, id: id)
+        return try self.answer(to: id)
+    }
+
+    /// Sends a call without waiting for its reply.
+    @discardableResult func begin(_ method: String, _ params: String = "{}", id: Int64? = nil) throws -> Int64 {
+        let id = id ?? self.nextID
+        self.nextID = max(self.nextID, id + 1)
+        try self.send("{\"id\":\(id),\"method\":\"\(method)\",\"params\":\(params)}")
+        return id
+    }
+
+    /// Waits for the reply to a call.
+    func answer(to id: Int64) throws -> Outcome {
+        if let index = self.waiting.firstIndex(where: { Self.reply($0.0, id) != nil }) {
+            return try Self.reply(self.waiting.remove(at: index).0, id) ?? { throw Failure(description: "lost") }()
+        }
+        while true {
+            switch try self.read() {
+            case .frame(let frame, let text):
+                if let outcome = Self.reply(frame, id) { return outcome }
+                self.waiting.append((frame, text))
+            case .closed(let code): throw Failure(description: "closed with \(code) instead of an answer")
+            case .ended: throw Failure(description: "ended instead of an answer")
+            }
+        }
+    }
+
+    /// Returns the next frame that is not a reply to a call, in the order of arrival.
+    func next() throws -> Received {
+        if !self.waiting.isEmpty {
+            let (frame, text) = self.waiting.removeFirst()
+            return .frame(frame, text: text)
+        }
+        return try self.read()
+    }
+
+    /// Returns the next items of a feed; skips empty frames, counts and notices.
+    func feed() throws -> [Int64] {
+        while true {
+            switch try self.next() {
+            case .frame(.feed(_, _, let items, let token), _):
+                self.token = token
+                if !items.isEmpty { return items.map(\.n) }
+            case .frame: break
+            case .closed(let code): throw Failure(description: "closed with \(code)")
+            case .ended: throw Failure(description: "ended")
+            }
+        }
+    }
+
+    /// Returns all items up to a number.
+    func feed(upTo last: Int64) throws -> [Int64] {
+        var numbers: [Int64] = []
+        while numbers.last ?? 0 < last { numbers += try self.feed() }
+        return numbers
+    }
+
+    /// Waits until the connection is closed, and returns its code.
+    func closeCode() throws -> UInt16 {
+        while true {
+            switch try self.read() {
+            case .frame: break
+            case .closed(let code): return code
+            case .ended: return 1006
+            }
+        }
+    }
+
+    /// Returns whether nothing arrives within `milliseconds`.
+    func isQuiet(milliseconds: Int32) -> Bool {
+        if self.start < self.buffer.count || !self.waiting.isEmpty { return false }
+        var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, milliseconds) == 0
+    }
+
+    private static func reply(_ frame: ServerFrame, _ id: Int64) -> Outcome? {
+        if case .reply(id, let outcome) = frame { return outcome }
+        return nil
+    }
+
+    private func read() throws -> Received {
+        while true {
+            guard let first = try? self.byte() else { return .ended }
+            var count = Int(try self.byte() & 0x7F)
+            if count == 126 {
+                count = Int(try self.byte()) << 8 | Int(try self.byte())
+            } else if count == 127 {
+                count = 0
+                for _ in 0..<8 { count = count << 8 | Int(try self.byte()) }
+            }
+            var payload: [UInt8] = []
+            payload.reserveCapacity(count)
+            while payload.count < count { payload.append(try self.byte()) }
+            switch first & 0x0F {
+            case 1: return .frame(try Wire.decode(ServerFrame.self, from: payload), text: payload)
+            case 8: return .closed(payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1005)
+            case 9: try self.write(Self.masked(0x8A, payload))
+            default: break
+            }
+        }
+    }
+
+    private func byte() throws -> UInt8 {
+        if self.start == self.buffer.count {
+            self.buffer = [UInt8](repeating: 0, count: 65_536)
+            self.start = 0
+            var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&entry, 1, 20_000) == 1 else {
+                self.buffer = []
+                throw Failure(description: "nothing came within 20 s")
+            }
+            let count = unsafe recv(self.descriptor, &self.buffer, self.buffer.count, 0)
+            self.buffer.removeLast(self.buffer.count - max(0, count))
+            guard count > 0 else { throw Failure(description: "the connection ended") }
+        }
+        defer { self.start += 1 }
+        return self.buffer[self.start]
+    }
+}

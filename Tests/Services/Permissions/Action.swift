@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// The expected outcome of a call.
+enum ExpectedOutcome: Hashable, Sendable {
+    case allowed
+    /// Allowed, with exactly this result.
+    case gives(CallResult)
+    case refused(ReplyCode)
+
+    static let notInRoom = ExpectedOutcome.refused(.notInRoom)
+    static let noPermission = ExpectedOutcome.refused(.noPermission)
+    static let needsOwner = ExpectedOutcome.refused(.needsOwner)
+    static let needsHost = ExpectedOutcome.refused(.needsOwnerOrAdmin)
+    static let noSuchRoom = ExpectedOutcome.refused(.noSuchRoom)
+    static let notOnSeat = ExpectedOutcome.refused(.notOnSeat)
+    static let alreadySeated = ExpectedOutcome.refused(.alreadySeated)
+    static let nothingPending = ExpectedOutcome.refused(.failed)
+}
+
+/// One row of the matrix: a call, and its expected outcome for each role.
+///
+/// In a foreign live every user counts as a viewer. A user outside a live may not act in it; an app's server is in no
+/// live and may act in every live of its app. To a user of another app the live does not exist (I17). Seated and muted
+/// users count as viewers unless the row has an outcome for them.
+struct Action: Sendable, CustomStringConvertible {
+    typealias Preparation = @Sendable (inout MatrixHarness, LiveKey, Caller) -> Void
+
+    var description: String
+    var owner = ExpectedOutcome.allowed
+    var admin = ExpectedOutcome.allowed
+    var viewer = ExpectedOutcome.allowed
+    var seated: ExpectedOutcome?
+    var muted: ExpectedOutcome?
+    var server = ExpectedOutcome.allowed
+    var outside = ExpectedOutcome.notInRoom
+    /// A user who was banned after it had joined; nil: `staleTicket` if the call requires membership.
+    var banned: ExpectedOutcome?
+    var stranger = ExpectedOutcome.noSuchRoom
+    /// Prepares the state that the call requires; the caller has joined already if the cell says so.
+    var prepare: Preparation
+    /// The call.
+    var call: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect
+
+    init(
+        _ description: String, owner: ExpectedOutcome = .allowed, admin: ExpectedOutcome = .allowed,
+        viewer: ExpectedOutcome = .allowed,
+        seated: ExpectedOutcome? = nil, muted: ExpectedOutcome? = nil, server: ExpectedOutcome = .allowed,
+        outside: ExpectedOutcome = .notInRoom,
+        banned: ExpectedOutcome? = nil, stranger: ExpectedOutcome = .noSuchRoom,
+        prepare: @escaping Preparation = { _, _, _ in },
+        call: @escaping @Sendable (MatrixHarness, LiveKey, Caller) -> Effect
+    ) {
+        self.description = description
+        self.owner = owner
+        self.admin = admin
+        self.viewer = viewer
+        self.seated = seated
+        self.muted = muted
+        self.server = server
+        self.outside = outside
+        self.banned = banned
+        self.stranger = stranger
+        self.prepare = prepare
+        self.call = call
+    }
+
+    /// The expected outcome in one cell of the matrix.
+    func expectedOutcome(_ cell: Cell) -> ExpectedOutcome {
+        switch cell.role {
+        case .stranger: return self.stranger
+        case .server: return self.server
+        case .owner, .admin, .viewer, .seated, .muted, .banned: break
+        }
+        guard cell.isOwn else { return cell.isIn ? self.viewer : self.outside }
+        if cell.role == .banned {
+            return self.banned ?? (cell.isIn && self.outside == .notInRoom ? .refused(.staleTicket) : self.outside)
+        }
+        guard cell.isIn else { return self.outside }
+        switch cell.role {
+        case .owner: return self.owner
+        case .admin: return self.admin
+        case .seated: return self.seated ?? self.viewer
+        case .muted: return self.muted ?? self.viewer
+        case .viewer, .banned, .server, .stranger: return self.viewer
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// Calls that the connection machine decides.
+extension Action {
+    /// A call that only the live's owner and the app's server may make.
+    private static func owners(
+        _ name: String, admin: ExpectedOutcome = .needsOwner, viewer: ExpectedOutcome = .needsOwner,
+        prepare: @escaping Preparation = { _, _, _ in },
+        _ command: @escaping @Sendable (MatrixHarness, LiveID, Caller) -> ConnectionCommand
+    ) -> Action {
+        Action(name, admin: admin, viewer: viewer, prepare: prepare) { harness, key, caller in
+            .hosts(key, command(harness, key.live, caller))
+        }
+    }
+
+    private static func ask(_ from: LiveID, _ to: LiveID, _ caller: Caller) -> ConnectionCommand {
+        .request(
+            from: from, to: [to], layoutTemplate: 0, timeoutSeconds: 1800, extensionInfo: "", caller: caller)
+    }
+
+    private static func fight(
+        _ from: LiveID, _ to: LiveID, needResponse: Bool, _ caller: Caller
+    ) -> ConnectionCommand {
+        .requestBattle(
+            from: from, to: [to], durationSeconds: 300, needResponse: needResponse,
+            timeoutSeconds: needResponse ? 1800 : 0, extensionInfo: "", caller: caller)
+    }
+
+    /// Dora, the owner of `duet`, requests a connection with the live.
+    private static let asked: Preparation = { harness, key, _ in
+        _ = harness.run(.hosts(key, Action.ask(MatrixFixture.duet, key.live, harness.server())))
+    }
+
+    /// The live is connected with dora's live.
+    private static let connected: Preparation = { harness, key, caller in
+        Action.asked(&harness, key, caller)
+        let accept = ConnectionCommand.accept(
+            live: key.live, inviter: MatrixFixture.duet, caller: harness.server())
+        _ = harness.run(.hosts(key, accept))
+    }
+
+    /// A battle with dora's live is requested or running.
+    private static func battle(
+        from: @escaping @Sendable (LiveID) -> LiveID, needResponse: Bool
+    ) -> Preparation {
+        { harness, key, caller in
+            Action.connected(&harness, key, caller)
+            let inviter = from(key.live)
+            let invitee = inviter == key.live ? MatrixFixture.duet : key.live
+            let server = harness.server()
+            let request = Action.fight(inviter, invitee, needResponse: needResponse, server)
+            if case .success(.battle(let battle, _, _, _))? = harness.outcome(.hosts(key, request), of: server) {
+                harness.battle = battle
+            }
+        }
+    }
+
+    static let connections: [Action] = [
+        .owners("ask a live to connect") { _, live, caller in Action.ask(live, MatrixFixture.duet, caller) },
+        .owners(
+            "cancel a request to connect",
+            prepare: { harness, key, _ in
+                _ = harness.run(.hosts(key, Action.ask(key.live, MatrixFixture.duet, harness.server())))
+            }
+        ) { _, live, caller in .cancelRequest(from: live, to: [MatrixFixture.duet], caller: caller) },
+        .owners("accept a connection", prepare: Action.asked) { _, live, caller in
+            .accept(live: live, inviter: MatrixFixture.duet, caller: caller)
+        },
+        .owners("reject a connection", prepare: Action.asked) { _, live, caller in
+            .reject(live: live, inviter: MatrixFixture.duet, caller: caller)
+        },
+        .owners("exit a connection", prepare: Action.connected) { _, live, caller in
+            .exit(live: live, caller: caller)
+        },
+        .owners(
+            "mute another live's host", admin: .allowed, viewer: .needsHost, prepare: Action.connected
+        ) { _, live, caller in .muteRemote(live: live, other: MatrixFixture.duet, isMuted: true, caller: caller) },
+        .owners("ask for a battle", prepare: Action.connected) { _, live, caller in
+            Action.fight(live, MatrixFixture.duet, needResponse: false, caller)
+        },
+        .owners("cancel a battle", prepare: Action.battle(from: { $0 }, needResponse: true)) {
+            harness, live, caller in
+            .cancelBattle(battle: harness.battle, live: live, to: [MatrixFixture.duet], caller: caller)
+        },
+        .owners("accept a battle", prepare: Action.battle(from: { _ in MatrixFixture.duet }, needResponse: true)) {
+            harness, live, caller in
+            .acceptBattle(battle: harness.battle, live: live, caller: caller)
+        },
+        .owners("reject a battle", prepare: Action.battle(from: { _ in MatrixFixture.duet }, needResponse: true)) {
+            harness, live, caller in
+            .rejectBattle(battle: harness.battle, live: live, caller: caller)
+        },
+        .owners("exit a battle", prepare: Action.battle(from: { $0 }, needResponse: false)) {
+            harness, live, caller in
+            .exitBattle(battle: harness.battle, live: live, caller: caller)
+        },
+        Action(
+            "change battle scores", owner: .noPermission, admin: .noPermission, viewer: .noPermission,
+            outside: .noPermission, banned: .noPermission, stranger: .noPermission,
+            prepare: Action.battle(from: { $0 }, needResponse: false)
+        ) { harness, key, caller in
+            .hosts(
+                key,
+                .updateScores(
+                    battle: harness.battle, operation: .accumulate, scores: [ScoreUpdate(live: key.live, score: 5)],
+                    caller: caller))
+        },
+        Action(
+            "see a battle's details", owner: .noPermission, admin: .noPermission, viewer: .noPermission,
+            outside: .noPermission, banned: .noPermission, stranger: .noPermission,
+            prepare: Action.battle(from: { $0 }, needResponse: false)
+        ) { harness, key, caller in
+            .hosts(key, .battleInfo(battle: harness.battle, live: nil, caller: caller))
+        },
+    ]
+}

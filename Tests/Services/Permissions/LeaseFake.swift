@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+
+/// The leases of all lives in memory: executes the requests of presence as Redis would, and never fails.
+struct LeaseFake {
+    private struct Member: Equatable {
+        var user: UserInfo
+        var sessions: [SessionID: Ticket]
+    }
+
+    private var lives: [LiveKey: [UserID: Member]] = [:]
+
+    /// The users in a live, for the comparison of two states.
+    func users(in live: LiveKey) -> [UserID] { (self.lives[live] ?? [:]).keys.sorted() }
+
+    /// Executes the request of an input.
+    mutating func execute(_ planned: PlannedInput) -> LeaseResult {
+        guard let request = planned.request else { return .nothing }
+        switch request {
+        case .join(let live, let owner, let member, _, _, _):
+            let isFirst = self.lives[live]?[member.user.userID] == nil
+            var known = self.lives[live]?[member.user.userID] ?? Member(user: member.user, sessions: [:])
+            known.sessions[member.session] = member.ticket
+            self.lives[live, default: [:]][member.user.userID] = known
+            return .changed([.joined(isFirst: isFirst, count: self.count(live, owner))])
+        case .leave(let live, let owner, let user, let session, _):
+            guard var known = self.lives[live]?[user], known.sessions.removeValue(forKey: session) != nil else {
+                return .nothing
+            }
+            self.lives[live]?[user] = known.sessions.isEmpty ? nil : known
+            return .changed([
+                .left(user: known.user, isLast: known.sessions.isEmpty, count: self.count(live, owner))
+            ])
+        case .kick(let live, let user, _):
+            guard let known = self.lives[live]?.removeValue(forKey: user) else { return .nothing }
+            return .changed([.kicked(user: known.user, count: self.count(live, ""))])
+        case .rename(let live, let user, _, _):
+            guard self.lives[live]?[user.userID] != nil else { return .nothing }
+            self.lives[live]?[user.userID]?.user = user
+            return .changed([.renamed])
+        case .clear(let live):
+            self.lives[live] = nil
+            return .nothing
+        case .page(let live, _, _):
+            let members = self.users(in: live).map { user in
+                AudienceMember(user: UserInfo(userID: user), joinedAt: planned.moment.now)
+            }
+            return .page(members: members, next: nil, count: members.count)
+        case .isMember(let live, let user):
+            return .membership(isMember: self.lives[live]?[user] != nil)
+        case .profile(let live, let user):
+            return .profile(self.lives[live]?[user]?.user)
+        case .heartbeats, .assert, .tick: return .nothing
+        }
+    }
+
+    private func count(_ live: LiveKey, _ owner: UserID) -> Int {
+        (self.lives[live] ?? [:]).keys.count { $0 != owner }
+    }
+}

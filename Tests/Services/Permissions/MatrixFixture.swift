@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// The lives of the matrix and their users.
+///
+/// The users of the matrix have their roles in `concert`: olga owns it, adam and anna are its admins, mia is
+/// muted in it and bert banned from it. `party` is another live of the same kind, owned by otto, with anna as its
+/// admin, and `duet` a third one, owned by dora, for co-host connections and battles. In the first two, bob watches,
+/// carl has applied for a seat, and sven sits on seat 3.
+enum MatrixFixture {
+    static let concert: LiveID = "concert"
+    static let party: LiveID = "party"
+    static let duet: LiveID = "duet"
+    static let lives = [MatrixFixture.concert, MatrixFixture.party, MatrixFixture.duet]
+
+    static func owner(of live: LiveID) -> UserID {
+        switch live {
+        case Self.concert: "olga"
+        case Self.party: "otto"
+        default: "dora"
+        }
+    }
+
+    /// The initial state of all machines.
+    static let harness: MatrixHarness = {
+        var harness = MatrixHarness()
+        for live in Self.lives {
+            let key = LiveKey(MatrixHarness.app, live)
+            let owner = Self.enterAsOwner(key, &harness)
+            guard live != Self.duet else { continue }
+            for admin: UserID in live == Self.concert ? ["adam", "anna"] : ["anna"] {
+                let ticket = Self.enter(admin, key, &harness)
+                let caller = harness.again(owner)
+                _ = harness.run(.room(key, .setAdmin(live: live, user: admin, caller: caller)))
+                // Admins stay admins when they leave. anna stays in the live, because other users act upon her.
+                if admin == "adam" {
+                    _ = harness.run(
+                        .audience(AudienceInput(key, .leave(caller: harness.caller(admin, ticket: ticket)))))
+                }
+            }
+            _ = Self.enter("bob", key, &harness)
+            let carl = Self.enter("carl", key, &harness)
+            let application = SeatCommand.apply(
+                seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.caller("carl", ticket: carl))
+            _ = harness.run(.seat(SeatInput(key, application)))
+            _ = Self.enter("sven", key, &harness)
+            Self.place("sven", on: 3, key, &harness)
+        }
+        let key = LiveKey(MatrixHarness.app, Self.concert)
+        _ = harness.run(
+            .room(key, .mute(live: key.live, users: ["mia"], durationSeconds: -1, caller: harness.server())))
+        _ = harness.run(.room(key, Self.ban("bert", key, harness.server())))
+        return harness
+    }()
+
+    /// The initial state for each cell, with the caller's ticket.
+    static let scenes: [Cell: (harness: MatrixHarness, ticket: Ticket?)] = {
+        var scenes: [Cell: (MatrixHarness, Ticket?)] = [:]
+        for cell in Cell.all {
+            var harness = Self.harness
+            scenes[cell] = (harness, nil)
+            guard cell.isIn, cell.role != .server else { continue }
+            let wasBanned = cell.role == .banned && cell.isOwn
+            if wasBanned {
+                let unban = DirectoryCommand.unban(live: cell.key.live, users: ["bert"], caller: harness.server())
+                _ = harness.run(.room(cell.key, unban))
+            }
+            let ticket = Self.enter(cell.role.user, cell.key, &harness)
+            if cell.role == .seated, cell.isOwn { Self.place(cell.role.user, on: 4, cell.key, &harness) }
+            if wasBanned { _ = harness.run(.room(cell.key, Self.ban("bert", cell.key, harness.server()))) }
+            scenes[cell] = (harness, ticket)
+        }
+        return scenes
+    }()
+
+    /// Lets a user join; returns its ticket.
+    static func enter(_ user: UserID, _ key: LiveKey, _ harness: inout MatrixHarness) -> Ticket? {
+        let caller = harness.caller(user)
+        let outcome = harness.outcome(.audience(AudienceInput(key, .join(caller: caller))), of: caller)
+        guard case .success(.joined(let ticket, _, _, _))? = outcome else { return nil }
+        return ticket
+    }
+
+    /// Lets the app's server put a user on a seat.
+    static func place(_ user: UserID, on seat: Int, _ key: LiveKey, _ harness: inout MatrixHarness) {
+        _ = harness.run(.seat(SeatInput(key, .place(user: user, seatIndex: seat, caller: harness.server()))))
+    }
+
+    private static func ban(_ user: UserID, _ key: LiveKey, _ caller: Caller) -> DirectoryCommand {
+        .ban(live: key.live, users: [user], durationSeconds: -1, reason: "", caller: caller)
+    }
+
+    /// Creates a live, and lets its owner join.
+    private static func enterAsOwner(_ key: LiveKey, _ harness: inout MatrixHarness) -> Caller {
+        let user = self.owner(of: key.live)
+        let caller = harness.caller(user)
+        _ = harness.run(.room(key, .create(live: key.live, changes: LiveChanges(), owner: caller.user, caller: caller)))
+        return harness.caller(user, ticket: self.enter(user, key, &harness))
+    }
+}
+
+extension Effect {
+    /// A command to the directory.
+    static func room(_ key: LiveKey, _ command: DirectoryCommand) -> Effect {
+        .directory(DirectoryInput(app: key.app, command))
+    }
+
+    /// A command to the fan-out.
+    static func feed(_ key: LiveKey, _ command: BarrageCommand) -> Effect { .barrage(BarrageInput(key, command)) }
+
+    /// A command to the seats.
+    static func stage(_ key: LiveKey, _ command: SeatCommand) -> Effect { .seat(SeatInput(key, command)) }
+
+    /// A command to the connection machine.
+    static func hosts(_ key: LiveKey, _ command: ConnectionCommand) -> Effect {
+        .connection(ConnectionInput(app: key.app, command))
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import BarrageCore
+import DirectoryCore
+import MachineKit
+import PlazaModel
+import StageCore
+
+/// One machine with its rows.
+struct Part<M: Machine> where M.Effect == Effect {
+    var machine: M
+    var rows = Journal<M.Key, M.Row>()
+
+    init(_ machine: M) { self.machine = machine }
+
+    /// Handles all rows that are due at `moment`.
+    mutating func handleDue(until moment: Moment) -> [Effect] {
+        var effects: [Effect] = []
+        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
+        self.rows.commit()
+        return effects
+    }
+
+    mutating func handle(_ input: M.Input, at moment: Moment) -> [Effect] {
+        var effects: [Effect] = []
+        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
+        self.machine.handle(input, in: &self.rows, at: moment, into: &effects)
+        self.rows.commit()
+        return effects
+    }
+}
+
+/// All machines of one app in one process: effects for other machines are delivered at once and in order.
+struct MatrixHarness {
+    static let app: AppID = "demo"
+
+    var directory = Part(DirectoryMachine(policies: Policies()))
+    var barrage = Part(BarrageMachine(policies: Policies()))
+    var seats = Part(SeatMachine(policies: Policies()))
+    var connections = Part(ConnectionMachine(policies: Policies()))
+    private let audience = AudienceMachine(partition: 0)
+    private var audienceRows = AudienceMachine.Rows()
+    private var leases = LeaseFake()
+    private var now = Timestamp(milliseconds: 1_700_000_000_000)
+    private var offset: Int64 = 0
+    private var counter: Int64 = 0
+    /// The battle that a preparation has begun.
+    var battle: BattleID = "none"
+
+    /// An empty harness, whose app has one gift.
+    init() {
+        let rose = Gift(giftID: "rose", name: "Rose", coins: 1)
+        let settings = AppSettings(gifts: [GiftCategory(categoryID: "flowers", name: "Flowers", gifts: [rose])])
+        self.barrage.machine.updateSettings(AppTable([AppRecord(app: Self.app, revision: 1, settings: settings)]))
+    }
+
+    /// A caller's next call.
+    mutating func caller(_ user: UserID, _ role: CallerRole = .user, ticket: Ticket? = nil) -> Caller {
+        self.counter += 1
+        return Caller(
+            user: UserInfo(userID: user, userName: user.text), role: role,
+            request: RequestID(session: SessionID("s-\(user.text)"), counter: self.counter), replyTo: "gateway-1",
+            ticket: ticket)
+    }
+
+    /// The next call of the app's server.
+    mutating func server() -> Caller { self.caller("backend", .server) }
+
+    /// Another call of the same caller.
+    mutating func again(_ caller: Caller) -> Caller {
+        self.caller(caller.userID, caller.role, ticket: caller.ticket)
+    }
+
+    /// Handles one input and all inputs that follow from it, a second after the previous call; returns all effects.
+    mutating func run(_ effect: Effect) -> [Effect] {
+        self.now = self.now + .seconds(1)
+        var pending = [effect]
+        var all: [Effect] = []
+        while !pending.isEmpty {
+            let following = self.handle(pending.removeFirst())
+            pending += following
+            all += following
+        }
+        return all
+    }
+
+    /// Handles all rows that fall due within 20 seconds, so that afterwards only calls change the state.
+    mutating func handleAllDue() {
+        for _ in 0..<20 {
+            self.now = self.now + .seconds(1)
+            self.offset += 1
+            let moment = Moment(now: self.now, offset: self.offset)
+            var pending = self.directory.handleDue(until: moment) + self.seats.handleDue(until: moment)
+            pending += self.connections.handleDue(until: moment) + self.barrage.handleDue(until: moment)
+            self.audience.handleDue(in: &self.audienceRows, at: moment, into: &pending)
+            self.audienceRows.commit()
+            while !pending.isEmpty { pending += self.handle(pending.removeFirst()) }
+        }
+    }
+
+    /// Handles a call; returns its outcome.
+    mutating func outcome(_ effect: Effect, of caller: Caller) -> Outcome? {
+        self.run(effect).outcome(of: caller)
+    }
+
+    private mutating func handle(_ effect: Effect) -> [Effect] {
+        self.offset += 1
+        let moment = Moment(now: self.now, offset: self.offset)
+        switch effect {
+        case .directory(let input, _): return self.directory.handle(input, at: moment)
+        case .barrage(let input): return self.barrage.handle(input, at: moment)
+        case .seat(let input): return self.seats.handle(input, at: moment)
+        case .connection(let input): return self.connections.handle(input, at: moment)
+        case .audience(let input):
+            var effects: [Effect] = []
+            let planned = self.audience.plan([(moment, input)], in: &self.audienceRows)[0]
+            let result = self.leases.execute(planned)
+            self.audience.handle(
+                .leasesAnswered(planned, result), in: &self.audienceRows, at: moment, into: &effects)
+            self.audienceRows.commit()
+            return effects
+        default: return []
+        }
+    }
+}
+
+// MARK: - State that a rejected call must not change
+
+extension MatrixHarness {
+    /// The state of all machines, without the outcomes of calls and the fan-out's ledgers.
+    struct State: Equatable {
+        var directory: [DirectoryKey: DirectoryRow] = [:]
+        var barrage: [BarrageKey: BarrageRow] = [:]
+        var seats: [SeatKey: SeatRow] = [:]
+        var connections: [ConnectionKey: ConnectionRow] = [:]
+        var audience: [AudienceKey: AudienceRow] = [:]
+        var people: [LiveID: [UserID]] = [:]
+    }
+
+    var state: State {
+        var state = State()
+        for key in self.directory.rows.sortedKeys {
+            switch key {
+            case .liveCalls, .ownerCalls, .appCalls: break
+            default: state.directory[key] = self.directory.rows[key]
+            }
+        }
+        for key in self.barrage.rows.sortedKeys {
+            guard case .feed(var feed)? = self.barrage.rows[key] else { continue }
+            feed.value.ledger = Ledger()
+            state.barrage[key] = .feed(row: feed)
+        }
+        for key in self.seats.rows.sortedKeys {
+            if case .outcomes = key { continue }
+            state.seats[key] = self.seats.rows[key]
+        }
+        for key in self.connections.rows.sortedKeys {
+            if key.kind == .outcomes { continue }
+            state.connections[key] = self.connections.rows[key]
+        }
+        for key in self.audienceRows.sortedKeys {
+            if case .calls = key { continue }
+            state.audience[key] = self.audienceRows[key]
+        }
+        for live in MatrixFixture.lives { state.people[live] = self.leases.users(in: LiveKey(Self.app, live)) }
+        return state
+    }
+}
+
+extension [Effect] {
+    /// The outcome of a call; nil unless there is exactly one reply.
+    func outcome(of caller: Caller) -> Outcome? {
+        let outcomes = self.compactMap { effect -> Outcome? in
+            guard case .reply(let reply) = effect, reply.request == caller.request else { return nil }
+            return reply.outcome
+        }
+        return outcomes.count == 1 ? outcomes[0] : nil
+    }
+
+    /// The effects that are visible outside the machines, without the reply.
+    var shown: [Effect] {
+        self.filter {
+            switch $0 {
+            case .directory, .audience, .barrage, .seat, .connection, .reply: false
+            default: true
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// The permission matrix (R15.1 to R15.11): every action by every role, in the user's own and in a foreign live, by
+/// members and by users who have not joined.
+@Suite struct MatrixTests {
+    private static let actions: [Action] =
+        Action.rooms + Action.presence + Action.messages + Action.hosting + Action.guests
+        + Action.connections
+
+    @Test func `the users of the fixture are in the lives that the matrix assumes`() {
+        let state = MatrixFixture.harness.state
+        #expect(state.people[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
+        #expect(state.people[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
+        #expect(Set(Self.actions.map(\.description)).count == Self.actions.count)
+        for (cell, scene) in MatrixFixture.scenes {
+            let isIn = scene.harness.state.people[cell.key.live]?.contains(cell.role.user) ?? false
+            let hasJoined = cell.isIn && cell.role != .server && cell.role != .stranger
+            let isBanned = cell.role == .banned && cell.isOwn
+            // An owner that has not joined is a second device of the owner, who is in the live.
+            let isOwner = cell.role == .owner && cell.isOwn
+            #expect(isIn == (hasJoined && !isBanned || isOwner), "\(cell)")
+            #expect((scene.ticket != nil) == hasJoined, "\(cell)")
+        }
+    }
+
+    /// Rules: R3.38, R3.54, R4.5, R4.7, R5.5, R5.9, R6.21, R7.17, R11.7, R15.1, R15.2, R15.3, R15.4, R15.5, R15.6,
+    /// R15.7, R15.8, R15.9, R15.10, R15.11.
+    @Test(arguments: MatrixTests.actions)
+    func `I2 I6 I17 every role gets the expected outcome, and a rejected call changes nothing`(
+        action: Action
+    ) throws {
+        for cell in Cell.all {
+            var (harness, ticket) = try #require(MatrixFixture.scenes[cell])
+            let key = cell.key
+            let role: CallerRole = cell.role == .server ? .server : .user
+            action.prepare(&harness, key, harness.caller(cell.role.user, role, ticket: ticket))
+            harness.handleAllDue()
+            let before = harness.state
+            let caller = harness.caller(cell.role.user, role, ticket: ticket)
+            let effects = harness.run(action.call(harness, key, caller))
+            let outcome = effects.outcome(of: caller)
+            switch action.expectedOutcome(cell) {
+            case .allowed:
+                guard case .success? = outcome else {
+                    Issue.record("\(cell): \(action) is refused: \(String(describing: outcome))")
+                    continue
+                }
+            case .gives(let result):
+                #expect(outcome == .success(result: result), "\(cell): \(action)")
+            case .refused(let code):
+                guard case .failure(let error)? = outcome else {
+                    Issue.record("\(cell): \(action) is allowed, not refused with \(code.name)")
+                    continue
+                }
+                #expect(error.code == code, "\(cell): \(action) is refused with \(error.code.name): \(error.message)")
+                #expect(!error.message.isEmpty)
+                #expect(effects.shown == [], "\(cell): \(action) is refused, and shows")
+                #expect(harness.state == before, "\(cell): \(action) is refused, and changes something")
+            }
+        }
+    }
+
+    /// Rules: R3.6.
+    @Test func `I1 I17 only a live's owner can create it again, and its id is free in another app`() throws {
+        for cell in Cell.all {
+            var harness = try #require(MatrixFixture.scenes[cell]).harness
+            harness.handleAllDue()
+            let before = harness.state
+            let caller = harness.caller(cell.role.user, cell.role == .server ? .server : .user)
+            let create = DirectoryCommand.create(
+                live: cell.key.live, changes: LiveChanges(), owner: caller.user, caller: caller)
+            let outcome = harness.outcome(.room(cell.key, create), of: caller)
+            switch (cell.role, cell.isOwn, outcome) {
+            case (.stranger, _, .success?), (.owner, true, .success?): break
+            case (.owner, false, .failure(let error)?): #expect(error.code == .inAnotherRoom, "\(cell)")
+            case (.admin, _, .failure(let error)?), (.viewer, _, .failure(let error)?),
+                (.seated, _, .failure(let error)?), (.muted, _, .failure(let error)?),
+                (.banned, _, .failure(let error)?), (.server, _, .failure(let error)?):
+                #expect(error.code == .roomExists, "\(cell)")
+            default: Issue.record("\(cell): \(String(describing: outcome))")
+            }
+            if cell.role != .stranger { #expect(harness.state == before, "\(cell)") }
+        }
+    }
+
+    /// Rules: R15.12.
+    @Test func `I6 a ticket from before a kick is rejected in every call`() {
+        for action in Self.actions where action.outside == .notInRoom {
+            var harness = MatrixFixture.harness
+            let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
+            let ticket = MatrixFixture.enter("gina", key, &harness)
+            action.prepare(&harness, key, harness.caller("gina", ticket: ticket))
+            _ = harness.run(.room(key, .kick(live: key.live, user: "gina", caller: harness.server())))
+            harness.handleAllDue()
+            let before = harness.state
+            let caller = harness.caller("gina", ticket: ticket)
+            let effects = harness.run(action.call(harness, key, caller))
+            guard case .failure(let error)? = effects.outcome(of: caller) else {
+                Issue.record("\(action) is allowed after a kick")
+                continue
+            }
+            #expect(error.code == .staleTicket, "\(action): \(error.code.name)")
+            #expect(harness.state == before, "\(action)")
+        }
+    }
+
+    @Test func `a revoked admin has no more rights, and what it approved stays in effect`() throws {
+        var harness = MatrixFixture.harness
+        let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
+        let ticket = MatrixFixture.enter("adam", key, &harness)
+        let accept = SeatCommand.acceptApplication(user: "carl", caller: harness.caller("adam", ticket: ticket))
+        _ = harness.run(.stage(key, accept))
+        let olga = harness.caller("olga", ticket: MatrixFixture.enter("olga", key, &harness))
+        _ = harness.run(.room(key, .revokeAdmin(live: key.live, user: "adam", caller: olga)))
+        harness.handleAllDue()
+        let after = harness.state
+        for (code, call) in [
+            (ReplyCode.needsOwnerOrAdmin, { .room(key, .kick(live: key.live, user: "bob", caller: $0)) }),
+            (.noPermission, { .stage(key, .kickOff(user: "sven", caller: $0)) }),
+            (.needsOwnerOrAdmin, { .room(key, .setMetadata(live: key.live, values: ["a": "b"], caller: $0)) }),
+        ] as [(ReplyCode, (Caller) -> Effect)] {
+            let caller = harness.caller("adam", ticket: ticket)
+            guard case .failure(let error)? = harness.outcome(call(caller), of: caller) else {
+                Issue.record("a revoked admin is not refused with \(code.name)")
+                continue
+            }
+            #expect(error.code == code)
+        }
+        #expect(harness.state == after)
+        guard case .stage(let stage)? = harness.seats.rows[.stage(key)] else {
+            Issue.record("there is no stage")
+            return
+        }
+        #expect(stage.value.seats.contains { $0.occupant?.user.userID == "carl" })
+    }
+}

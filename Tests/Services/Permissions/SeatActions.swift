@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// Calls that the seat machine decides.
+extension Action {
+    /// A call to the seat machine that only hosts may make.
+    private static func seatHosts(
+        _ name: String, owner: ExpectedOutcome = .allowed, admin: ExpectedOutcome = .allowed,
+        viewer: ExpectedOutcome = .noPermission,
+        seated: ExpectedOutcome? = nil, server: ExpectedOutcome = .allowed,
+        prepare: @escaping Preparation = { _, _, _ in },
+        _ command: @escaping @Sendable (LiveID, Caller) -> SeatCommand
+    ) -> Action {
+        Action(name, owner: owner, admin: admin, viewer: viewer, seated: seated, server: server, prepare: prepare) {
+            _, key, caller in .stage(key, command(key.live, caller))
+        }
+    }
+
+    /// The caller applies for seat 5 and anna accepts, unless the caller is seated already or may not sit.
+    private static let sitting: Preparation = { harness, key, caller in
+        _ = harness.run(.stage(key, .take(seatIndex: 5, caller: harness.again(caller))))
+        let anna = harness.caller("anna", ticket: MatrixFixture.enter("anna", key, &harness))
+        _ = harness.run(.stage(key, .acceptApplication(user: caller.userID, caller: anna)))
+    }
+
+    /// Anna invites the caller.
+    private static let invited: Preparation = { harness, key, caller in
+        let anna = harness.caller("anna", ticket: MatrixFixture.enter("anna", key, &harness))
+        let invite = SeatCommand.invite(
+            user: caller.userID, seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: anna)
+        _ = harness.run(.stage(key, invite))
+    }
+
+    /// Calls of hosts about guests; most are rejected for an owner who keeps its seat.
+    static let hosting: [Action] = [
+        .seatHosts("accept an application") { .acceptApplication(user: "carl", caller: $1) },
+        .seatHosts("reject an application") { .rejectApplication(user: "carl", caller: $1) },
+        .seatHosts("invite to a seat") {
+            .invite(user: "bob", seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: $1)
+        },
+        .seatHosts(
+            "take an invitation back", viewer: .nothingPending,
+            prepare: { harness, key, caller in
+                let invite = SeatCommand.invite(
+                    user: "bob", seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.again(caller))
+                _ = harness.run(.stage(key, invite))
+            }
+        ) { .cancelInvitation(user: "bob", caller: $1) },
+        .seatHosts("see the open requests") { .requests(caller: $1) },
+        .seatHosts("lock a seat") { .lock(seatIndex: 7, isLocked: true, microphone: nil, camera: nil, caller: $1) },
+        .seatHosts("lock a seat's microphone") {
+            .lock(seatIndex: 7, isLocked: nil, microphone: true, camera: nil, caller: $1)
+        },
+        .seatHosts("lock the owner's seat", owner: .noPermission, admin: .noPermission, server: .noPermission) {
+            .lock(seatIndex: 0, isLocked: true, microphone: nil, camera: nil, caller: $1)
+        },
+        .seatHosts("kick off a seat") { .kickOff(user: "sven", caller: $1) },
+        .seatHosts(
+            "kick the owner off its seat", owner: .noPermission, admin: .noPermission, server: .noPermission
+        ) { .kickOff(user: MatrixFixture.owner(of: $0), caller: $1) },
+        .seatHosts("move another") { .move(user: "sven", to: 6, policy: .abortWhenOccupied, caller: $1) },
+        .seatHosts("move the owner", owner: .noPermission, admin: .noPermission, server: .noPermission) {
+            .move(user: MatrixFixture.owner(of: $0), to: 6, policy: .abortWhenOccupied, caller: $1)
+        },
+        .seatHosts("close a device") {
+            .lockDevice(user: "sven", device: .microphone, isLocked: true, caller: $1)
+        },
+        .seatHosts("open a device") { .lockDevice(user: "sven", device: .camera, isLocked: false, caller: $1) },
+        .seatHosts("close the owner's device", admin: .noPermission) {
+            .lockDevice(user: MatrixFixture.owner(of: $0), device: .microphone, isLocked: true, caller: $1)
+        },
+        .seatHosts("put a user on a seat", owner: .noPermission, admin: .noPermission) {
+            .place(user: "bob", seatIndex: 6, caller: $1)
+        },
+    ]
+
+    static let guests: [Action] = [
+        // The owner of a video live has its seat already (R6.8).
+        Action(
+            "apply for a seat", owner: .noPermission, admin: .gives(.seat(index: nil)),
+            viewer: .gives(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
+        ) { _, key, caller in
+            .stage(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
+        },
+        Action(
+            "apply for a seat in free mode", owner: .noPermission, admin: .gives(.seat(index: 1)),
+            viewer: .gives(.seat(index: 1)), seated: .alreadySeated, server: .noPermission,
+            prepare: Action.changed(LiveChanges(seatMode: .free))
+        ) { _, key, caller in
+            .stage(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
+        },
+        Action(
+            "sit down directly", owner: .alreadySeated, admin: .gives(.seat(index: 5)),
+            viewer: .gives(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
+        ) { _, key, caller in .stage(key, .take(seatIndex: 5, caller: caller)) },
+        Action(
+            "sit down directly in free mode", owner: .alreadySeated, admin: .gives(.seat(index: 5)),
+            viewer: .gives(.seat(index: 5)), seated: .alreadySeated, server: .noPermission,
+            prepare: Action.changed(LiveChanges(seatMode: .free))
+        ) { _, key, caller in .stage(key, .take(seatIndex: 5, caller: caller)) },
+        Action(
+            "leave a seat", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat
+        ) { _, key, caller in .stage(key, .leave(caller: caller)) },
+        Action("leave a seat after sitting down", server: .notOnSeat, prepare: Action.sitting) { _, key, caller in
+            .stage(key, .leave(caller: caller))
+        },
+        // An owner who keeps its seat cannot move; every other user can.
+        Action(
+            "move oneself", owner: .noPermission, admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed,
+            server: .notOnSeat, call: Action.moveOneself),
+        Action(
+            "move oneself after sitting down", owner: .noPermission, server: .notOnSeat, prepare: Action.sitting,
+            call: Action.moveOneself),
+        Action(
+            "open one's microphone", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat,
+            call: Action.openMicrophone),
+        Action(
+            "open a microphone that a host closed", admin: .notOnSeat, viewer: .notOnSeat,
+            seated: .refused(.microphoneNeedsHost), server: .notOnSeat,
+            prepare: { harness, key, caller in
+                // For the owner the preparation is rejected: only the owner and the server may close its microphone.
+                let anna = harness.caller("anna", ticket: MatrixFixture.enter("anna", key, &harness))
+                let close = SeatCommand.lockDevice(
+                    user: caller.userID, device: .microphone, isLocked: true, caller: anna)
+                _ = harness.run(.stage(key, close))
+            }, call: Action.openMicrophone),
+        Action(
+            "take one's application back", owner: .nothingPending, seated: .nothingPending, server: .nothingPending,
+            prepare: { harness, key, caller in
+                let apply = SeatCommand.apply(
+                    seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.again(caller))
+                _ = harness.run(.stage(key, apply))
+            }
+        ) { _, key, caller in .stage(key, .cancelApplication(caller: caller)) },
+        Action(
+            "accept an invitation", owner: .nothingPending, seated: .nothingPending, server: .noPermission,
+            prepare: Action.invited
+        ) { _, key, caller in .stage(key, .acceptInvitation(inviter: "anna", caller: caller)) },
+        Action(
+            "reject an invitation", owner: .nothingPending, seated: .nothingPending, server: .noPermission,
+            prepare: Action.invited
+        ) { _, key, caller in .stage(key, .rejectInvitation(inviter: "anna", caller: caller)) },
+    ]
+
+    private static let moveOneself: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
+        .stage(key, .move(user: caller.userID, to: 6, policy: .abortWhenOccupied, caller: caller))
+    }
+
+    private static let openMicrophone: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
+        .stage(key, .device(microphone: true, camera: nil, suspend: nil, caller: caller))
+    }
+}

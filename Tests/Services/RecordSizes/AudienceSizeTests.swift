@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudienceCore
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// The largest rows of presence, and the records about many members.
+@Suite struct AudienceSizeTests {
+    /// Rules: R17.6.
+    @Test func `I16 every row of presence stays below half of a broker's limit`() {
+        var bans = Bans()
+        for index in 0...Limits.bansPerLive { bans.set(Largest.user(index), until: Largest.now) }
+        var live = LiveRow(
+            epoch: Largest.offset, owner: Largest.user(0), openedAt: Largest.offset, publishedAt: Largest.now)
+        live.admins = Largest.info.admins
+        live.kickedWhileStale = (0..<1000).map { Largest.user($0) }
+        let moment = Moment(now: Largest.now, offset: Largest.offset, standstill: Milliseconds(Largest.offset))
+        var window = CallWindow(at: moment)
+        for counter in 0..<20 {
+            let error = ReplyError(.banned, Largest.free(200), retryAfter: Largest.offset)
+            window.record(
+                .answered(outcome: .failure(error: error), seen: nil), of: Largest.offset + Int64(counter),
+                at: moment)
+        }
+        var ledger = SizeLedger()
+        let rows: [(AudienceKey, AudienceRow)] = [
+            (.bans(Largest.key), .bans(row: bans)), (.live(Largest.key), .live(row: live)),
+            (.fence(Largest.key), .fence(row: Largest.fence)),
+            (.calls(Largest.key, Largest.user(0), Largest.session(0)), .calls(row: window)),
+        ]
+        for (key, row) in rows {
+            ledger.note("row \(key.text.prefix(5))", key.text.utf8.count + Wire.encode(row).count)
+        }
+        ledger.expectBounded(["row bans/": 60, "row live/": 30, "row floor": 60, "row calls": 5])
+    }
+
+    /// Rules: R17.6.
+    @Test func `I16 records about many members stay below half of a broker's limit`() {
+        var ledger = SizeLedger()
+        let people = (0..<500).map { Largest.person($0) }
+        let members = people.map {
+            Presence(
+                session: Largest.session(0), user: $0, ticket: Ticket(Largest.offset), silentFor: Largest.offset)
+        }
+        ledger.note(.audience(AudienceInput(Largest.key, .assert(members: members))))
+        let beats = members.map {
+            Heartbeat(session: $0.session, user: $0.user.userID, ticket: $0.ticket, silentFor: $0.silentFor)
+        }
+        ledger.note(.audience(AudienceInput(Largest.key, .heartbeats(beats: beats))))
+        let page = AudiencePage(
+            members: people.prefix(Limits.audiencePage).map { AudienceMember(user: $0, joinedAt: Largest.now) },
+            cursor: "\(Largest.offset)", count: 100_000_000)
+        ledger.note(.success(.audience(page: page), to: Largest.caller(0, 1), app: Largest.app))
+        let event = WebhookContent.memberState(isOnline: true, cause: .enter, users: Array(people.prefix(200)))
+        ledger.note(.webhook(WebhookEvent(Largest.key, at: Largest.now, event)))
+        ledger.expectBounded(["audience.inbox": 200, "replies": 80, "webhooks": 60])
+    }
+}

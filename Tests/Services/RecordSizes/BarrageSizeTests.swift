@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import BarrageCore
+import MachineKit
+import PlazaModel
+import Testing
+
+/// The largest state of the fan-out.
+@Suite struct BarrageSizeTests {
+    /// Rules: R17.6.
+    @Test func `I16 every row and record of the largest feed stays below half of a broker's limit`() {
+        var machine = BarrageMachine(policies: Largest.policies)
+        let gift = Gift(
+            giftID: GiftID(Largest.word(0, 32)), name: Largest.free(100), desc: Largest.free(200),
+            iconURL: Largest.free(200), resourceURL: Largest.free(200), level: 1000, coins: 1_000_000_000,
+            extensionInfo: Largest.free(2048))
+        let category = GiftCategory(categoryID: "c", name: "C", gifts: [gift])
+        machine.updateSettings(
+            AppTable([AppRecord(app: Largest.app, revision: 1, settings: AppSettings(gifts: [category]))]))
+        var fanout = SizeHarness(machine)
+        let key = Largest.key
+        func send(_ command: BarrageCommand) -> [ReplyCode] { fanout.send(BarrageInput(key, command)).codes }
+        #expect(send(.opened(epoch: Largest.offset, owner: Largest.user(0))) == [])
+        _ = send(.rights(isMessageDisable: false, admins: Largest.info.admins, isGiftEnabled: true))
+        for index in 0...1000 {
+            _ = send(.muted(user: Largest.user(20_000 + index), until: Largest.now + .seconds(315_360_000)))
+            _ = send(.floor(user: Largest.user(20_000 + index), ticket: Ticket(Largest.offset + Int64(index))))
+        }
+        let stage = StageRecord(
+            app: Largest.app, live: Largest.live, epoch: Largest.offset, revision: Largest.offset,
+            seats: (0..<50).map { Largest.seat($0, of: Largest.live) })
+        _ = send(.publish(content: .stage(record: stage, events: [])))
+        for index in 0..<50 { #expect(send(.speaking(level: 100, caller: Largest.caller(index, 1))) == []) }
+        #expect(send(.sendLikes(count: 1000, caller: Largest.caller(0, 1))) == [])
+        for index in 0..<600 {
+            #expect(
+                send(
+                    .sendGift(
+                        giftID: gift.giftID, count: 255, receivers: (0..<50).map { Largest.user($0) },
+                        caller: Largest.caller(index, 2))) == [])
+        }
+        let half = Largest.free(Limits.messageBytes / 2)
+        #expect(send(.sendText(text: half, extensionInfo: ["": half], caller: Largest.caller(1, 3))) == [])
+        let names = Dictionary(uniqueKeysWithValues: (0..<4000).map { (String($0, radix: 36), "") })
+        #expect(send(.sendText(text: "x", extensionInfo: names, caller: Largest.caller(1, 4))) == [])
+        #expect(
+            send(.sendCustom(businessID: half, data: half, caller: Largest.caller(1, 5))) == [])
+        for counter in 10..<30 {
+            let error = ReplyError(.giftCheckFailed, String(repeating: "\u{1}", count: 200), retryAfter: 1000)
+            _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, Int64(counter))))
+        }
+        // The budget of a second, each message by another user.
+        fanout.now = fanout.now + .seconds(2)
+        for index in 0..<9000 {
+            _ = send(
+                .sendText(
+                    text: "x", extensionInfo: nil,
+                    caller: Largest.caller(index, Int64(100 + index), session: index % 10)))
+        }
+        fanout.noteRows()
+        fanout.ledger.expectBounded(["row feed": 300, "row backend": 15, "room.feed": 30])
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// The largest records that gateways write for calls.
+@Suite struct CallSizeTests {
+    /// The most bytes of an HTTP body; a WebSocket frame has less.
+    private static let bodyBytes = 256 * 1024
+
+    private func size(_ method: String, _ params: String) throws -> Int? {
+        let caller = Largest.server(1)
+        let bytes = Array(params.utf8)
+        #expect(bytes.count <= Self.bodyBytes)
+        let frame = try ClientFrame(id: 1, method: method, params: bytes)
+        guard case .forward(let effect, _) = try CallParser(app: Largest.app, caller: caller).parse(frame) else {
+            return nil
+        }
+        let record = TopicRecord(effect)
+        return record.key.utf8.count + (record.value?.count ?? 0)
+    }
+
+    /// Rules: R17.7.
+    @Test func `I16 the record of a call stays below half of a broker's limit, whatever its body is`() throws {
+        func fill(_ head: String, _ part: (Int) -> String, _ tail: String, most: Int = .max) -> String {
+            var body = head
+            var index = 0
+            while index < most {
+                let next = (index == 0 ? "" : ",") + part(index)
+                if body.utf8.count + next.utf8.count + tail.utf8.count > Self.bodyBytes { break }
+                body += next
+                index += 1
+            }
+            return body + tail
+        }
+        let room = Self.bodyBytes - 1000
+        let texts = [
+            String(repeating: "x", count: room), String(repeating: #"\""#, count: room / 2),
+            String(repeating: #"\u0001"#, count: room / 6), String(repeating: "\u{7F}", count: room),
+            String(repeating: "/", count: room), String(repeating: "\u{2028}", count: room / 3),
+        ]
+        var largest = 0
+        for text in texts {
+            for (method, params) in [
+                ("barrage.sendText", "{\"live\":\"a\",\"text\":\"\(text)\"}"),
+                ("barrage.sendCustom", "{\"live\":\"a\",\"businessID\":\"b\",\"data\":\"\(text)\"}"),
+                ("metadata.set", "{\"live\":\"a\",\"metadata\":{\"k\":\"\(text)\"}}"),
+                ("live.update", "{\"live\":\"a\",\"notice\":\"\(text)\"}"),
+                ("live.ban", "{\"live\":\"a\",\"users\":[\"u\"],\"duration\":1,\"reason\":\"\(text)\"}"),
+                ("audience.list", "{\"live\":\"a\",\"cursor\":\"\(text)\"}"),
+                ("app.setWords", "{\"words\":[\"\(text)\"]}"),
+                ("app.putGift", "{\"category\":\"c\",\"gift\":{\"giftID\":\"g\",\"name\":\"\(text)\"}}"),
+            ] { largest = max(largest, try #require(try self.size(method, params))) }
+        }
+        let bodies: [(String, String)] = [
+            ("metadata.delete", fill("{\"live\":\"a\",\"keys\":[", { _ in "\"\"" }, "]}")),
+            ("live.ban", fill("{\"live\":\"a\",\"duration\":1,\"users\":[", { _ in "\"u\"" }, "]}")),
+            ("gift.send", fill("{\"live\":\"a\",\"gift\":\"g\",\"receivers\":[", { _ in "\"u\"" }, "]}")),
+            ("app.setWords", fill("{\"words\":[", { _ in "\"\"" }, "]}", most: AppLimits.words)),
+            (
+                "app.setGifts",
+                fill(
+                    "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[",
+                    { _ in
+                        let languages = (0..<AppLimits.languages).map { "\"\($0)\":{\"name\":\"\"}" }
+                        return
+                            "{\"giftID\":\"g\",\"name\":\"\(Largest.plain(300))\",\"translations\":{\(languages.joined(separator: ","))}}"
+                    }, "]}]}", most: AppLimits.gifts)
+            ),
+        ]
+        for (method, params) in bodies { largest = max(largest, try #require(try self.size(method, params))) }
+        #expect(largest < SizeLedger.limit, "\(largest)")
+        #expect(largest > Self.bodyBytes, "\(largest)")
+        // Without the limit on parts this body would become a record of more than a broker takes.
+        let gifts = fill(
+            "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[", { _ in #"{"giftID":"g","name":""}"# },
+            "]}]}")
+        #expect(throws: ReplyError.self) { try self.size("app.setGifts", gifts) }
+    }
+}

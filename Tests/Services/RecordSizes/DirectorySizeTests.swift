@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectoryCore
+import MachineKit
+import PlazaModel
+import Testing
+
+/// The largest state of the directory.
+@Suite struct DirectorySizeTests {
+    private func send(
+        _ command: DirectoryCommand, to directory: inout SizeHarness<DirectoryMachine>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        var pending = [command]
+        while !pending.isEmpty {
+            let effects = directory.send(DirectoryInput(app: Largest.app, pending.removeFirst()))
+            #expect(effects.codes == [], sourceLocation: sourceLocation)
+            for case .directory(let input, _) in effects { pending.append(input.command) }
+        }
+    }
+
+    /// Rules: R17.2, R17.6, R17.8.
+    @Test func `I16 every row and record of the largest live stays below half of a broker's limit`() {
+        let live = Largest.live
+        var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
+        var counter: Int64 = Largest.offset
+        func owner() -> Caller {
+            counter += 1
+            return Largest.caller(0, counter)
+        }
+        self.send(
+            .create(live: live, changes: Largest.changes, owner: Largest.person(0), caller: owner()), to: &directory)
+        self.send(.setMetadata(live: live, values: Largest.metadata, caller: owner()), to: &directory)
+        for index in 1...100 {
+            let caller = owner()
+            self.send(.setAdmin(live: live, user: Largest.user(index), caller: caller), to: &directory)
+            self.send(.adminMembershipVerified(live: live, user: Largest.user(index), caller: caller), to: &directory)
+        }
+        for index in 0...Limits.floorsPerLive {
+            let ticket = Ticket(Largest.offset + Int64(index))
+            self.send(.floor(live: live, user: Largest.user(1000 + index), ticket: ticket), to: &directory)
+        }
+        let reason = String(repeating: "\"", count: SanctionLimits.reasonBytes / 2)
+        for group in 0..<50 {
+            let users = (0..<20).map { Largest.user(1000 + group * 20 + $0) }
+            self.send(
+                .ban(live: live, users: users, durationSeconds: 315_360_000, reason: reason, caller: owner()),
+                to: &directory)
+            self.send(.mute(live: live, users: users, durationSeconds: 315_360_000, caller: owner()), to: &directory)
+        }
+        #expect(directory.rows(of: "bans") == 20 && directory.rows(of: "mutes") == 20)
+        self.send(.bans(live: live, offset: 0, count: SanctionLimits.page, caller: owner()), to: &directory)
+        for _ in 0..<IdempotencyLimits.outcomes {
+            self.send(.updateInfo(live: live, changes: Largest.changes, caller: owner()), to: &directory)
+        }
+        directory.noteRows()
+        self.send(.end(live: live, caller: owner()), to: &directory)
+        #expect(directory.rows(of: "bans") == 0 && directory.rows(of: "mutes") == 0)
+        directory.ledger.expectBounded([
+            "row room": 90, "row roomCalls": 60, "row bans": 14, "row mutes": 5, "rooms": 30, "barrage.inbox": 30,
+            "replies": 30, "seat.inbox": 30,
+        ])
+    }
+
+    /// Rules: R17.7.
+    @Test func `I16 an app's words and gifts stay below half of a broker's limit`() {
+        var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
+        func change(_ change: AppSettingsChange, _ counter: Int64) -> [ReplyCode] {
+            let caller = Largest.server(counter)
+            return directory.send(DirectoryInput(app: Largest.app, .appSettings(change: change, caller: caller))).codes
+        }
+        #expect(change(.setWords(words: Largest.settings.words), 1) == [])
+        // As many gifts and languages as there may be, and then texts until one more byte is refused.
+        func catalogue(_ bytes: Int) -> [GiftCategory] {
+            let languages = (0..<AppLimits.languages).map { Largest.word($0, AppLimits.languageBytes) }
+            return (0..<AppLimits.categories).map { number in
+                GiftCategory(
+                    categoryID: GiftCategoryID(Largest.word(number, 32)), name: "n",
+                    gifts: (0..<AppLimits.gifts / AppLimits.categories).map { index in
+                        Gift(
+                            giftID: GiftID(Largest.word(number * 100 + index, 32)), name: "n", level: 1000,
+                            coins: 1_000_000_000, extensionInfo: Largest.free(bytes),
+                            translations: Dictionary(
+                                uniqueKeysWithValues: languages.map { ($0, GiftText(name: "n")) }))
+                    })
+            }
+        }
+        let sizes = Array(stride(from: 0, to: 200, by: 8))
+        let accepted = sizes.filter { change(.setGifts(categories: catalogue($0)), Int64(2 + $0)) == [] }
+        #expect(!accepted.isEmpty && accepted.count < sizes.count && accepted == Array(sizes.prefix(accepted.count)))
+        // The same without languages, with as many texts as there may be.
+        var plain = catalogue(230)
+        for category in plain.indices {
+            for gift in plain[category].gifts.indices { plain[category].gifts[gift].translations = [:] }
+        }
+        #expect(change(.setGifts(categories: plain), 1000) == [])
+        // Texts of 256 KB that JSON doubles are too much.
+        for category in plain.indices {
+            for gift in plain[category].gifts.indices { plain[category].gifts[gift].extensionInfo = Largest.free(450) }
+        }
+        #expect(change(.setGifts(categories: plain), 1001) == [.overLimit])
+        directory.noteRows()
+        directory.ledger.expectBounded(["row app": 350, "apps": 350])
+    }
+
+    /// Rules: R17.8.
+    @Test func `I15 a repeated update has the metadata that the live has now, and no window keeps them`() throws {
+        let live = Largest.live
+        var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
+        self.send(
+            .create(
+                live: live, changes: LiveChanges(), owner: Largest.person(0), caller: Largest.caller(0, 1)),
+            to: &directory)
+        self.send(.setMetadata(live: live, values: ["a": "1"], caller: Largest.caller(0, 2)), to: &directory)
+        let update = DirectoryInput(
+            app: Largest.app,
+            .updateInfo(live: live, changes: LiveChanges(notice: "x"), caller: Largest.caller(0, 3)))
+        func info(_ effects: [Effect]) -> LiveInfo? {
+            guard case .reply(let reply)? = effects.last, case .success(.live(let info, _)) = reply.outcome else {
+                return nil
+            }
+            return info
+        }
+        let first = try #require(info(directory.send(update)))
+        #expect(first.notice == "x" && first.metaData == ["a": "1"])
+        #expect(info(directory.send(update)) == first)
+        self.send(.setMetadata(live: live, values: ["a": "2"], caller: Largest.caller(0, 4)), to: &directory)
+        var later = first
+        later.metaData = ["a": "2"]
+        #expect(info(directory.send(update)) == later)
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// The largest values that the limits allow, as JSON writes them: `"` takes two bytes, and a free text may be made of it.
+enum Largest {
+    static let app = AppID(Self.word(0, 32))
+    static let live = Self.live(0)
+    static let key = LiveKey(Self.app, Self.live)
+    static let policy: AppPolicy = {
+        var policy = AppPolicy(
+            feedBudget: 10_000, maxAdmins: 100, maxAudience: 100_000_000, maxBattleSeconds: 86_400,
+            messagesPerUserPerSecond: 10_000)
+        policy.hasWebhooks = true
+        return policy
+    }()
+    static let policies = Policies([Self.app: Self.policy])
+    /// A time with as many digits as any that a broker may give in this millennium.
+    static let now = Timestamp(milliseconds: 32_503_680_000_000)
+    /// An offset with as many digits as any that JSON's readers take.
+    static let offset: Int64 = 9_007_199_254_000_000
+
+    static func word(_ index: Int, _ bytes: Int) -> String {
+        let number = String(index)
+        return String(repeating: "w", count: bytes - number.utf8.count) + number
+    }
+    static func user(_ index: Int) -> UserID { UserID(Self.word(index, 32)) }
+    static func session(_ index: Int) -> SessionID { SessionID(Self.word(index, 80)) }
+    /// Live ids may contain `"`.
+    static func live(_ index: Int) -> LiveID {
+        let number = String(index)
+        return LiveID(String(repeating: "\"", count: 48 - number.utf8.count) + number)
+    }
+    static func plain(_ bytes: Int) -> String { String(repeating: "p", count: bytes) }
+    static func free(_ bytes: Int) -> String { String(repeating: "\"", count: bytes) }
+
+    static func person(_ index: Int) -> UserInfo {
+        UserInfo(
+            userID: Self.user(index), userName: Self.plain(Limits.userNameBytes),
+            avatarURL: Self.plain(Limits.urlBytes))
+    }
+    static func caller(_ index: Int, _ counter: Int64, session: Int? = nil) -> Caller {
+        Caller(
+            user: Self.person(index), role: .user,
+            request: RequestID(session: Self.session(session ?? index), counter: counter),
+            replyTo: GatewayID(Self.word(0, 64)), ticket: Ticket(.max))
+    }
+    static func server(_ counter: Int64) -> Caller {
+        Caller(
+            user: Self.person(0), role: .server, request: RequestID(session: Self.session(0), counter: counter),
+            replyTo: GatewayID(Self.word(0, 64)))
+    }
+
+    static let changes = LiveChanges(
+        liveName: Self.plain(Limits.liveNameBytes), notice: Self.free(Limits.noticeBytes), maxSeatCount: 50,
+        seatTemplate: 70, coverURL: Self.plain(Limits.urlBytes), backgroundURL: Self.plain(Limits.urlBytes),
+        categoryList: [.min, .min, .min], activityStatus: .min, maxMemberCount: 100_000_000)
+    static let metadata = Dictionary(
+        uniqueKeysWithValues: (0..<Limits.metadataKeys).map { index in
+            (Self.free(Limits.metadataKeyBytes - 1) + "\(index)", Self.free(Limits.metadataTotalBytes / 10))
+        })
+    static var info: LiveInfo {
+        var info = LiveInfo(liveID: Self.live, liveOwner: Self.person(0), createTime: Self.now)
+        (info.liveName, info.notice) = (Self.plain(100), Self.free(100))
+        (info.maxSeatCount, info.seatTemplate) = (50, 70)
+        (info.coverURL, info.backgroundURL) = (Self.plain(200), Self.plain(200))
+        (info.categoryList, info.activityStatus) = ([.min, .min, .min], .min)
+        info.metaData = Self.metadata
+        info.admins = (1...100).map { Self.user($0) }
+        return info
+    }
+    static let fence: RevocationFence = {
+        var fence = RevocationFence()
+        for index in 0...Limits.floorsPerLive { fence.raise(Self.user(index), to: Ticket(Self.offset + Int64(index))) }
+        return fence
+    }()
+
+    /// A seat with somebody on it.
+    static func seat(_ index: Int, of live: LiveID) -> Seat {
+        Seat(
+            index: index,
+            occupant: SeatUser(
+                user: Self.person(index), role: .generalUser, live: live, allowOpenMicrophone: false,
+                allowOpenCamera: false, suspendStatus: .inBackground))
+    }
+    /// The seats of another live in a connection: the most that a video template has.
+    static func seats(of live: LiveID) -> [Seat] {
+        let most = SeatTemplate.all.filter { $0.kind == .video }.map(\.seats.upperBound).max() ?? 0
+        return (0..<most).map { Self.seat($0, of: live) }
+    }
+
+    /// An app's word list and catalogue at every limit.
+    static let settings: AppSettings = {
+        let words = (0..<AppLimits.words).map { index in
+            // Each distinct, and together as many bytes as an app may have.
+            Self.word(index, AppLimits.wordsTotalBytes / AppLimits.words)
+        }
+        return AppSettings(words: words, gifts: [])
+    }()
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectoryCore
+import MachineKit
+import PlazaModel
+import PlazaWire
+import StageCore
+import Testing
+
+/// Lists that older versions wrote as one row.
+@Suite struct OldRowTests {
+    private static let key = LiveKey("demo", "show")
+
+    private func caller(_ user: UserID, _ counter: Int64) -> Caller {
+        Caller(
+            user: UserInfo(userID: user), role: .user, request: RequestID(session: "s", counter: counter),
+            replyTo: "g", ticket: Ticket(100))
+    }
+
+    /// Rules: R17.6.
+    @Test func `the bans of an older version are read from their one row, and split at the next change`() throws {
+        var directory = SizeHarness(DirectoryMachine(policies: Policies()))
+        let create = DirectoryCommand.create(
+            live: "show", changes: LiveChanges(), owner: UserInfo(userID: "alice"), caller: self.caller("alice", 1))
+        for case .directory(let input, _) in directory.send(DirectoryInput(app: "demo", create)) {
+            directory.send(input)
+        }
+        let names = (0..<600).map { "u\(1000 + $0)" }
+        let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
+        let old = Array(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
+        let key = try #require(DirectoryKey(text: "bans/demo/show"))
+        directory.journal.restore(key, try Wire.decode(DirectoryRow.self, from: old))
+
+        func listed() -> [String] {
+            var users: [String] = []
+            var offset = 0
+            repeat {
+                let list = DirectoryCommand.bans(live: "show", offset: offset, count: 100, caller: caller("alice", 2))
+                guard case .reply(let reply)? = directory.send(DirectoryInput(app: "demo", list)).last,
+                    case .success(.sanctions(let page)) = reply.outcome
+                else { return [] }
+                users += page.items.map(\.user.text)
+                offset = page.nextOffset
+            } while offset > 0
+            return users
+        }
+        #expect(listed() == names)
+        #expect(directory.rows(of: "bans") == 1)
+        let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: self.caller("alice", 3))
+        #expect(directory.send(DirectoryInput(app: "demo", unban)).codes == [])
+        #expect(listed() == names.filter { $0 != "u1300" })
+        #expect(directory.rows(of: "bans") == 12)
+        let ban = DirectoryCommand.ban(
+            live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "", caller: self.caller("alice", 4))
+        #expect(directory.send(DirectoryInput(app: "demo", ban)).codes == [])
+        #expect(listed() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
+        directory.noteRows()
+        #expect(directory.machine.checkInvariants(directory.journal) == [])
+        directory.now = directory.now + .seconds(60)
+        directory.send(DirectoryInput(app: "demo", unban))
+        #expect(listed() == names.filter { $0 != "u1300" && $0 != "u1200" })
+        #expect(directory.machine.checkInvariants(directory.journal) == [])
+    }
+
+    /// Rules: R17.6.
+    @Test func `the requests of an older version are read from their one row, and split at the next change`() throws {
+        var seats = SizeHarness(SeatMachine())
+        let info = LiveInfo(liveID: "show", liveOwner: UserInfo(userID: "alice"))
+        seats.send(SeatInput(Self.key, .opened(epoch: 1, info: info)))
+        let names = (0..<120).map { "u\(1000 + $0)" }
+        let expiry = (seats.now + .seconds(60)).milliseconds
+        let open = names.enumerated().map { index, name in
+            let kind =
+                index % 2 == 0
+                ? #"{"application":{}}"# : #"{"invitation":{"host":{"avatarURL":"","userID":"alice","userName":""}}}"#
+            return #"{"expiresAt":\#(expiry),"guest":{"avatarURL":"","userID":"\#(name)","userName":""},"#
+                + #""kind":\#(kind),"seatIndex":-1}"#
+        }.joined(separator: ",")
+        let old = Array(#"{"requests":{"requests":{"open":[\#(open)]}}}"#.utf8)
+        let key = try #require(SeatKey(text: "requests/demo/show"))
+        seats.journal.restore(key, try Wire.decode(SeatRow.self, from: old))
+
+        func listed() -> [String] {
+            let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", 1))))
+            guard case .reply(let reply)? = effects.last,
+                case .success(.seatRequests(let applications, let invitations)) = reply.outcome
+            else { return [] }
+            return applications.map(\.guest.userID.text) + invitations.map(\.guest.userID.text)
+        }
+        func inOrder(_ names: [String]) -> [String] {
+            let isInvited = { (name: String) in (Int(name.dropFirst()) ?? 0) % 2 == 1 }
+            return names.filter { !isInvited($0) } + names.filter(isInvited)
+        }
+        #expect(listed() == inOrder(names))
+        #expect(seats.rows(of: "requests") == 1)
+        let apply = SeatCommand.apply(
+            seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: self.caller("u2000", 2))
+        #expect(seats.send(SeatInput(Self.key, apply)).codes == [])
+        #expect(listed() == inOrder(names + ["u2000"]))
+        #expect(seats.rows(of: "requests") == 3)
+        // The first page is emptied, the others stay.
+        for (index, name) in names.prefix(50).enumerated() {
+            let gone = SeatCommand.userGone(user: UserID(name))
+            seats.send(SeatInput(Self.key, gone))
+            #expect(listed() == inOrder(names.dropFirst(index + 1) + ["u2000"]))
+        }
+        #expect(seats.machine.checkInvariants(of: seats.journal, at: seats.now) == [])
+        seats.noteRows()
+        seats.now = seats.now + .seconds(30)
+        #expect(listed() == inOrder(Array(names.dropFirst(50))))
+        seats.now = seats.now + .seconds(30)
+        #expect(listed() == [])
+        #expect(seats.rows(of: "requests") == 0)
+        #expect(seats.machine.checkInvariants(of: seats.journal, at: seats.now) == [])
+    }
+}

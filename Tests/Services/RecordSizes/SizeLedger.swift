@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// The largest record of each kind that a test has seen.
+struct SizeLedger {
+    /// No row and no record may be larger: half of what a broker takes.
+    static let limit = PlazaTopic.maxMessageBytes / 2
+
+    private(set) var largest: [String: Int] = [:]
+
+    mutating func note(_ kind: String, _ bytes: Int) { self.largest[kind] = max(self.largest[kind] ?? 0, bytes) }
+
+    /// Notes the record that an effect writes, its key and headers included.
+    mutating func note(_ effect: Effect) {
+        let record = TopicRecord(effect)
+        let headers = record.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        self.note(record.topic.rawValue, record.key.utf8.count + (record.value?.count ?? 0) + headers)
+    }
+
+    /// Checks that everything stays below the limit, and that each named kind was seen with at least so many KB: a test
+    /// that builds a small state shows nothing.
+    func expectBounded(_ atLeast: [String: Int], sourceLocation: SourceLocation = #_sourceLocation) {
+        for (kind, bytes) in self.largest.sorted(by: { $0.key < $1.key }) {
+            #expect(bytes < Self.limit, "\(kind): \(bytes) bytes", sourceLocation: sourceLocation)
+        }
+        for (kind, kilobytes) in atLeast.sorted(by: { $0.key < $1.key }) {
+            #expect(
+                (self.largest[kind] ?? 0) / 1000 >= kilobytes, "\(kind): \(self.largest[kind] ?? 0) bytes",
+                sourceLocation: sourceLocation)
+        }
+    }
+}
+
+/// A machine that is driven to its largest state.
+struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
+    let machine: M
+    var journal = Journal<M.Key, M.Row>()
+    var now = Largest.now
+    var offset = Largest.offset
+    var ledger = SizeLedger()
+
+    init(_ machine: M) { self.machine = machine }
+
+    /// Handles one input, and notes the records that follow.
+    @discardableResult mutating func send(_ input: M.Input) -> [Effect] {
+        self.offset += 1
+        var effects: [Effect] = []
+        let moment = Moment(now: self.now, offset: self.offset)
+        self.machine.handleDue(in: &self.journal, at: moment, into: &effects)
+        self.machine.handle(input, in: &self.journal, at: moment, into: &effects)
+        self.journal.commit()
+        for effect in effects { self.ledger.note(effect) }
+        return effects
+    }
+
+    /// Notes all rows as they are written to the state topic; each must be read as it was written.
+    mutating func noteRows() {
+        for key in self.journal.sortedKeys {
+            guard let row = self.journal[key] else { continue }
+            let kind = key.text.split(separator: "/")[0]
+            let bytes = Wire.encode(row)
+            self.ledger.note("row \(kind)", key.text.utf8.count + bytes.count)
+            #expect((try? Wire.decode(M.Row.self, from: bytes)) == row && M.Key(text: key.text) == key, "\(kind)")
+        }
+    }
+
+    /// The number of rows of a kind.
+    func rows(of kind: String) -> Int {
+        self.journal.sortedKeys.count { $0.text.hasPrefix(kind + "/") }
+    }
+}
+
+extension [Effect] {
+    /// The codes of the rejections.
+    var codes: [ReplyCode] {
+        self.compactMap {
+            if case .reply(let reply) = $0, case .failure(let error) = reply.outcome { error.code } else { nil }
+        }
+    }
+}

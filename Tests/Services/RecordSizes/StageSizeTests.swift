@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// The largest states of the seat machine and the connection machine.
+@Suite struct StageSizeTests {
+    /// Rules: R17.3, R17.6.
+    @Test func `I16 every row and record of the largest stage stays below half of a broker's limit`() {
+        var seats = SizeHarness(SeatMachine(policies: Largest.policies))
+        let key = Largest.key
+        func send(_ command: SeatCommand) -> [ReplyCode] { seats.send(SeatInput(key, command)).codes }
+        #expect(send(.opened(epoch: Largest.offset, info: Largest.info)) == [])
+        #expect(send(.userBack(user: Largest.person(0))) == [])
+        // The owner sits already; a server places users on all seats but one, so that more may apply.
+        for index in 1..<49 {
+            let caller = Largest.server(Int64(index))
+            #expect(send(.place(user: Largest.user(index), seatIndex: -1, caller: caller)) == [])
+            #expect(
+                send(
+                    .guestMembershipVerified(
+                        user: Largest.person(index), offer: .placement(seatIndex: -1), caller: caller)) == [])
+        }
+        for index in 0..<Limits.floorsPerLive {
+            _ = send(.floor(user: Largest.user(50_000 + index), ticket: Ticket(Largest.offset + Int64(index))))
+        }
+        let info = Largest.free(Limits.extraInfoBytes)
+        for index in 0..<Limits.openSeatRequests {
+            let caller = Largest.server(Int64(1000 + index))
+            let offer = SeatOffer.invitation(seatIndex: -1, timeoutSeconds: 1800, extraInfo: info)
+            let guest = Largest.person(1000 + index)
+            #expect(
+                send(
+                    .invite(
+                        user: guest.userID, seatIndex: -1, timeoutSeconds: 1800, extraInfo: info, caller: caller))
+                    == [])
+            #expect(send(.guestMembershipVerified(user: guest, offer: offer, caller: caller)) == [])
+        }
+        let one = Largest.caller(5000, 1)
+        #expect(
+            send(.apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: info, caller: one)) == [.overloaded])
+        #expect(seats.rows(of: "requests") == 10)
+        #expect(send(.requests(caller: Largest.server(1))) == [])
+        // More than can be: nine lives with twelve seats each, nine battles of all of them.
+        let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
+        let members = lives.enumerated().map { index, live in
+            ConnectionMember(
+                live: live, host: Largest.person(index), joinedAt: Largest.now,
+                seats: index == 0 ? nil : Largest.seats(of: live))
+        }
+        let battles = (0..<Limits.coHostLives).map { number in
+            BattleView(
+                id: BattleID(Largest.word(number, 32)), extensionInfo: info, durationSeconds: 86_400,
+                startTime: Largest.now, endTime: Largest.now,
+                sides: lives.enumerated().map {
+                    BattleSide(live: $1, host: Largest.person($0), score: 1 << 53)
+                }, ended: .allMemberExit)
+        }
+        let view = ConnectionView(
+            id: ConnectionID(Largest.word(0, 32)), members: members, mutedLives: Array(lives.dropFirst()))
+        _ = send(
+            .connection(
+                view: view, battle: battles[0], revision: 1,
+                events: members.map { .coHostJoined(member: $0) }, otherBattles: Array(battles.dropFirst())))
+        seats.ledger.note(
+            .seat(
+                SeatInput(
+                    key,
+                    .connection(
+                        view: view, battle: battles[0], revision: 1, events: members.map { .coHostJoined(member: $0) },
+                        otherBattles: Array(battles.dropFirst())))))
+        seats.noteRows()
+        seats.ledger.expectBounded([
+            "row stage": 150, "row requests": 30, "row floors": 60, "stages": 150, "barrage.inbox": 150, "replies": 350,
+            "seat.inbox": 150,
+        ])
+    }
+
+    /// Rules: R17.6.
+    @Test func `I16 every row and record of the largest connection stays below half of a broker's limit`() {
+        var connections = SizeHarness(ConnectionMachine(policies: Largest.policies))
+        func send(_ command: ConnectionCommand) -> [ReplyCode] {
+            connections.send(ConnectionInput(app: Largest.app, command)).codes
+        }
+        var counter: Int64 = 0
+        func server() -> Caller {
+            counter += 1
+            return Largest.server(counter)
+        }
+        let info = Largest.free(Limits.extraInfoBytes)
+        let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
+        for (index, live) in lives.enumerated() {
+            _ = send(.opened(live: live, owner: Largest.person(index), isVoice: false))
+            _ = send(.rights(live: live, admins: Largest.info.admins))
+            for user in 0..<(index == 0 ? Limits.floorsPerLive : 1) {
+                _ = send(
+                    .floor(live: live, user: Largest.user(user), ticket: Ticket(Largest.offset + Int64(user))))
+            }
+        }
+        let others = Array(lives.dropFirst())
+        #expect(
+            send(
+                .request(
+                    from: lives[0], to: others, layoutTemplate: 600, timeoutSeconds: 1800, extensionInfo: info,
+                    caller: server())) == [])
+        for live in others { #expect(send(.accept(live: live, inviter: lives[0], caller: server())) == []) }
+        for live in lives { _ = send(.seatsChanged(live: live, seats: Largest.seats(of: live))) }
+        for live in others {
+            #expect(send(.muteRemote(live: lives[0], other: live, isMuted: true, caller: server())) == [])
+        }
+        #expect(
+            send(
+                .requestBattle(
+                    from: lives[0], to: others, durationSeconds: 86_400, needResponse: false, timeoutSeconds: 1800,
+                    extensionInfo: info, caller: server())) == [])
+        for _ in 0..<IdempotencyLimits.outcomes {
+            #expect(send(.battleInfo(battle: nil, live: lives[0], caller: server())) == [])
+        }
+        connections.noteRows()
+        connections.ledger.expectBounded([
+            "row live": 10, "row connection": 3, "row battle": 8, "row floors": 60, "row outcomes": 100,
+            "seat.inbox": 60, "user.notices": 4, "replies": 8,
+        ])
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import KafkaClient
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import ServiceShell
+
+@Suite("What counts of appended batches")
+struct BatchFilterTests {
+    /// A partition's log, written by owners that come and go.
+    private struct Log {
+        var records: [IncomingRecord] = []
+
+        mutating func append(_ value: String?, _ header: BatchHeader?) {
+            self.records.append(
+                IncomingRecord(
+                    topic: "room.feed", partition: 0, offset: Int64(self.records.count), timestamp: 0, key: nil,
+                    value: value.map { Array($0.utf8) }, headers: header?.headers ?? []))
+        }
+
+        mutating func claim(_ epoch: Int64) { self.append(nil, BatchHeader(epoch: epoch)) }
+
+        mutating func batch(_ epoch: Int64, _ values: [String], next: Int64) {
+            let last = BatchHeader(
+                epoch: epoch, commit: BatchHeader.Commit(nextOffset: next, metadata: "1700", rows: [7]))
+            if values.isEmpty { self.append(nil, last) }
+            for (index, value) in values.enumerated() {
+                self.append(value, index == values.count - 1 ? last : BatchHeader(epoch: epoch))
+            }
+        }
+
+        func validRecords(from offset: Int = 0, epoch: Int64 = .min) -> [String] {
+            var batches = BatchFilter(epoch: epoch)
+            var valid: [IncomingRecord] = []
+            for record in self.records[offset...] { batches.accept(record, into: &valid) }
+            return valid.map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        }
+    }
+
+    @Test func `a mark comes back from its headers`() {
+        for header in [
+            BatchHeader(epoch: 3),
+            BatchHeader(epoch: 3, commit: BatchHeader.Commit(nextOffset: 9, metadata: "", rows: [])),
+            BatchHeader(epoch: 3, commit: BatchHeader.Commit(nextOffset: 9, metadata: "17 0", rows: [0, 255])),
+        ] {
+            var log = Log()
+            log.append("x", header)
+            #expect(BatchHeader(log.records[0]) == header)
+        }
+        var log = Log()
+        log.append("x", nil)
+        #expect(BatchHeader(log.records[0]) == nil)
+    }
+
+    @Test func `I7 a batch counts as a whole with its last record, and what a transaction wrote at once`() {
+        var log = Log()
+        log.claim(1)
+        log.append("t", nil)
+        log.batch(1, ["a", "b"], next: 5)
+        log.batch(1, [], next: 6)
+        var batches = BatchFilter()
+        var seen: [[String]] = []
+        var nextOffsets: [Int64] = []
+        for record in log.records {
+            var valid: [IncomingRecord] = []
+            if let commit = batches.accept(record, into: &valid) { nextOffsets.append(commit.nextOffset) }
+            seen.append(valid.map { String(decoding: $0.value ?? [], as: UTF8.self) })
+        }
+        #expect(seen == [[], ["t"], [], ["a", "b"], []])
+        #expect(nextOffsets == [5, 6])
+    }
+
+    @Test func `a reader stands before a batch until it is whole`() {
+        var log = Log()
+        log.batch(1, ["a", "b", "c"], next: 5)
+        var batches = BatchFilter()
+        var valid: [IncomingRecord] = []
+        let settled = log.records.map { record -> Int64 in
+            batches.accept(record, into: &valid)
+            return batches.completeOffset(upTo: record.offset + 1)
+        }
+        #expect(settled == [0, 0, 3])
+    }
+
+    @Test func `I8 what an owner left unfinished is dropped at the next one's claim`() {
+        var log = Log()
+        log.claim(1)
+        log.append("lost", BatchHeader(epoch: 1))
+        log.claim(2)
+        log.batch(2, ["a"], next: 5)
+        #expect(log.validRecords() == ["a"])
+    }
+
+    @Test func `I8 what a former owner appends behind a claim never counts, wherever the reading begins`() {
+        var log = Log()
+        log.claim(1)
+        log.batch(1, ["a"], next: 5)
+        log.claim(2)
+        log.batch(1, ["stale"], next: 6)
+        log.batch(2, ["b"], next: 6)
+        log.append("stale", BatchHeader(epoch: 1))
+        log.batch(2, ["c"], next: 7)
+        #expect(log.validRecords() == ["a", "b", "c"])
+        var claims = FeedEpochs()
+        claims.add(epoch: 1, offset: 0)
+        claims.add(epoch: 2, offset: 2)
+        #expect(claims.epoch(before: 0) == .min)
+        #expect(claims.epoch(before: 3) == 2)
+        // From behind the claim on, its epoch is known from the offset's metadata.
+        #expect(log.validRecords(from: 3, epoch: claims.epoch(before: 3)) == ["b", "c"])
+    }
+
+    @Test func `a claim that comes behind a later owner's is void`() throws {
+        var log = Log()
+        log.claim(2)
+        log.claim(1)
+        log.batch(1, ["stale"], next: 6)
+        #expect(log.validRecords().isEmpty)
+        var tail = UncheckpointedBatches(.roomFeed, after: FeedEpochs(), claimedBy: 1)
+        for record in log.records { tail.append(record) }
+        #expect(throws: KafkaError.self) { try tail.validCommits() }
+    }
+
+    @Test(arguments: 0..<50) func `I8 whoever dies or sleeps, all readers see the same whole batches`(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var log = Log()
+        var owner: Int64 = 1
+        var expected: [String] = []
+        /// Offsets from which a reader may begin, with what it is told and how much of `expected` is before it.
+        var starts: [(offset: Int, epoch: Int64, count: Int)] = []
+        log.claim(owner)
+        for step in 0..<200 {
+            let values = (0..<Int.random(in: 0...3, using: &random)).map { "\(step).\($0)" }
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                // Dies within a batch.
+                for value in values { log.append(value, BatchHeader(epoch: owner)) }
+                owner += 1
+                log.claim(owner)
+            case 1, 2:
+                // A sleeper's batch, or a part of one.
+                guard owner > 1 else { continue }
+                let former = Int64.random(in: 1..<owner, using: &random)
+                log.batch(former, values, next: 0)
+            case 3:
+                log.append("t\(step)", nil)
+                expected.append("t\(step)")
+            default:
+                log.batch(owner, values, next: Int64(step))
+                expected += values
+            }
+            starts.append((log.records.count, owner, expected.count))
+        }
+        #expect(log.validRecords() == expected)
+        for start in starts {
+            #expect(log.validRecords(from: start.offset, epoch: start.epoch) == Array(expected.dropFirst(start.count)))
+        }
+    }
+}
+
+@Suite("Claims in an offset's metadata")
+struct FeedEpochsTests {
+    @Test func `claims with offsets that Kafka cannot have are none`() {
+        #expect(FeedEpochs(metadata: "5\n@12 5:7 9:11")?.claims.count == 2)
+        for line in ["@9223372036854775807", "@-1", "@1 5:-7", "@1 5:9223372036854775807"] {
+            #expect(FeedEpochs(metadata: line) == nil, "\(line)")
+        }
+    }
+
+    @Test func `claims come back from their line behind the processor's`() throws {
+        var claims = FeedEpochs()
+        claims.add(epoch: 4, offset: 10)
+        claims.add(epoch: 9, offset: 20)
+        claims.start = 25
+        #expect(FeedEpochs(metadata: "1700\n" + claims.line) == claims)
+        #expect(CheckpointDelta.processorMetadata(in: "1700\n" + claims.line) == "1700")
+    }
+
+    @Test func `metadata without claims has none`() {
+        for metadata in ["", "1700", "1700\neJwrSS0uAQAEXQHB", "1700\n@", "1700\n@x", "1700\n@1 2", "1700\n@1 2:3:4"] {
+            #expect(FeedEpochs(metadata: metadata) == nil, "\(metadata)")
+        }
+    }
+
+    @Test func `the last eight are kept, and a new one begins what is newer than the rows`() {
+        var claims = FeedEpochs()
+        for number in 1...20 { claims.add(epoch: Int64(number), offset: Int64(number * 10)) }
+        #expect(claims.claims.map(\.epoch) == Array(13...20))
+        #expect(claims.start == 201)
+        #expect(claims.epoch(before: 205) == 20)
+        #expect(claims.epoch(before: 200) == 19)
+        #expect(claims.epoch(before: 100) == .min)
+        #expect(claims.line.utf8.count < 512)
+    }
+}
+
+@Suite("A thread that was held up")
+struct LeaseGuardTests {
+    private static func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
+
+    @Test func `turns in time leave no doubt`() {
+        var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
+        #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(9_000)))
+        for now in stride(from: Int64(0), through: 20_000, by: 1000) { leaseGuard.turnStarted(at: Self.time(now)) }
+        #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(21_399)))
+        #expect(leaseGuard.isLeaseDoubtful(at: Self.time(21_400)))
+    }
+
+    @Test func `the doubt lasts over further turns until a transaction went through`() {
+        var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
+        leaseGuard.turnStarted(at: Self.time(0))
+        leaseGuard.turnStarted(at: Self.time(8_000))
+        leaseGuard.turnStarted(at: Self.time(8_010))
+        #expect(leaseGuard.isLeaseDoubtful(at: Self.time(8_011)))
+        leaseGuard.membershipConfirmed(at: Self.time(8_012))
+        #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(8_020)))
+        leaseGuard.turnStarted(at: Self.time(8_030))
+        #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(8_031)))
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import KafkaClient
+import Observability
+import ServiceShell
+import Testing
+
+@Suite struct ConsumerLoopTests {
+    private static func line(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
+        let lines = Locked<[String]>([])
+        let log = Log(
+            service: "test", level: .info,
+            sink: { line in
+                lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+            })
+        ConsumerLoop.logFailure(
+            KafkaError(kind, "so it is"), "the tables cannot be read now", isStarting: isStarting, in: log)
+        return lines.withLock { $0.joined() }
+    }
+
+    @Test(arguments: [KafkaError.Kind.retriable, .timedOut, .brokerDown, .unknownTopic])
+    func `a transient error is logged as info while starting, and as a warning later`(kind: KafkaError.Kind) {
+        #expect(Self.line(kind, isStarting: true).contains(#""level":"info""#))
+        #expect(Self.line(kind, isStarting: false).contains(#""level":"warning""#))
+    }
+
+    @Test(arguments: [KafkaError.Kind.fatal, .invalidConfiguration, .unsupported, .other])
+    func `a permanent error is logged as an error, also while starting`(kind: KafkaError.Kind) {
+        for isStarting in [true, false] {
+            #expect(Self.line(kind, isStarting: isStarting).contains(#""level":"error""#))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import KafkaClient
+import MachineKit
+import PlazaModel
+import PlazaWire
+import TestSupport
+import Testing
+
+@testable import ServiceShell
+
+/// Inputs that can never be processed; one broker and one group, so the tests run one at a time.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct DeadLetterTests {
+    @Test(arguments: MachineShellTests.modes)
+    func `I16 an input whose result no broker accepts is set aside and answered, and the others go on`(
+        _ mode: KafkaMode
+    ) throws {
+        let harness = try ShellHarness(mode)
+        let lives = MachineShellTests.lives("huge", 3)
+        let shell = harness.start("one")
+        for live in lives { try harness.say("before", in: live) }
+        try harness.say("huge", in: lives[1])
+        for live in lives { try harness.say("after", in: live) }
+        try harness.flush()
+        let numbers = try harness.feed(of: Set(lives)) { found in lives.allSatisfy { found[$0]?.contains(2) ?? false } }
+        for live in lives { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2]) }
+        let letters = try harness.records(of: .deadLetters, in: lives[1]) { !$0.isEmpty }
+        #expect(letters.count == 1)
+        let letter = try #require(letters.first)
+        #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "barrage.inbox")
+        #expect(letter.header("dead-machine").map { String(decoding: $0, as: UTF8.self) } == "barrage")
+        let input = try Wire.decode(BarrageInput.self, from: try #require(letter.value))
+        guard case .sendText("huge", _, let caller) = input.command else {
+            Issue.record("another input is among the dead letters: \(input)")
+            return
+        }
+        let replies = try harness.replies { $0.contains { $0.request == caller.request } }
+        let reply = try #require(replies.first { $0.request == caller.request })
+        guard case .failure(let error) = reply.outcome else {
+            Issue.record("\(reply)")
+            return
+        }
+        #expect(error.code == .overLimit)
+        #expect(shell.stop())
+    }
+
+    @Test(arguments: MachineShellTests.modes)
+    func `I16 a due row whose result no broker accepts is set aside, and the inputs after it are processed`(
+        _ mode: KafkaMode
+    ) throws {
+        let harness = try ShellHarness(mode)
+        let lives = MachineShellTests.lives("due", 2)
+        let shell = harness.start("one")
+        try harness.say("huge alarm", in: lives[0])
+        try harness.say("alarm", in: lives[1])
+        try harness.flush()
+        let letters = try harness.records(of: .deadLetters, in: nil) { records in
+            records.contains { $0.key == Array("tally/\(lives[0].text)".utf8) }
+        }
+        #expect(letters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
+        for live in lives { try harness.say("after", in: live) }
+        try harness.flush()
+        // The row that was set aside began anew.
+        let numbers = try harness.feed(of: Set(lives)) { found in
+            found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
+                && found[lives[1]]?.contains(3) ?? false
+        }
+        #expect(numbers[lives[0]]?.last == 1)
+        #expect(numbers[lives[1]]?.last == 3)
+        #expect(shell.stop())
+    }
+
+    @Test(arguments: MachineShellTests.modes)
+    func `I16 an input that ended three owners is set aside by the next one`(_ mode: KafkaMode) throws {
+        let harness = try ShellHarness(mode)
+        let live = MachineShellTests.lives("deadly", 1)[0]
+        let first = harness.start("one")
+        try harness.say("before", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        #expect(first.stop())
+        // What three owners leave that died while they processed the next input.
+        try harness.say("deadly", in: live)
+        try harness.say("after", in: live)
+        try harness.flush()
+        try harness.leaveAttempts(ProcessingAttempts.limit, in: live)
+        let second = harness.start("two")
+        let numbers = try harness.feed(of: [live]) { $0[live]?.contains(2) ?? false }
+        #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
+        let letters = try harness.records(of: .deadLetters, in: live) { !$0.isEmpty }
+        #expect(letters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
+        #expect(second.stop())
+    }
+}
+
+extension ShellHarness {
+    /// The records of a topic: of a live's key, or all.
+    func records(
+        of topic: PlazaTopic, in live: LiveKey?, until isEnough: ([IncomingRecord]) -> Bool
+    ) throws -> [IncomingRecord] {
+        let reader = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
+        defer { reader.close() }
+        var starts: [TopicPartition: Int64] = [:]
+        for partition in 0..<Self.partitions {
+            starts[TopicPartition(topic.rawValue, Int32(partition))] = LogicalOffset.beginning
+        }
+        try reader.assign(starts)
+        var found: [IncomingRecord] = []
+        let deadline = MonotonicClock.now + .seconds(20)
+        while !isEnough(found), MonotonicClock.now < deadline {
+            var records: [IncomingRecord] = []
+            _ = try reader.poll(max: 1000, timeout: .milliseconds(200), into: &records)
+            found += records.filter { record in live.map { record.key == Array($0.text.utf8) } ?? true }
+        }
+        return found
+    }
+
+    /// The replies to the harness's calls.
+    func replies(until isEnough: ([Reply]) -> Bool) throws -> [Reply] {
+        func decode(_ records: [IncomingRecord]) -> [Reply] {
+            records.compactMap { $0.value.flatMap { try? Wire.decode(Reply.self, from: $0) } }
+        }
+        return decode(try self.records(of: .replies, in: nil) { isEnough(decode($0)) })
+    }
+
+    /// Writes what owners leave that died: a record of attempts at the group's committed offset.
+    func leaveAttempts(_ count: Int, in live: LiveKey) throws {
+        let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
+        let group = try KafkaConsumer(self.settings, group: "barrage")
+        defer { group.close() }
+        let inbox = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
+        let offset = try #require(try group.committed([inbox], timeout: .seconds(5))[inbox] ?? nil).offset
+        let record = ProcessingAttempts.Record(
+            offset: offset, step: 0, count: count, aloneUntil: offset + 10, process: "a dead one")
+        let producer = try KafkaProducer(self.settings)
+        defer { producer.close(timeout: .seconds(1)) }
+        _ = try producer.sendAndWait(
+            OutgoingRecord(
+                topic: PlazaTopic.barrageState.rawValue, partition: partition,
+                key: Array(ProcessingAttempts.key.utf8), value: Wire.encode(record)),
+            timeout: .seconds(5))
+    }
+}

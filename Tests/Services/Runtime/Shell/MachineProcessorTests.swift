@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import ServiceShell
+import TallyMachine
+import Testing
+
+@Suite struct MachineProcessorTests {
+    static let live = LiveKey("app", "room")
+
+    static func say(_ text: String, at time: Int64, offset: Int64) -> InboxInput {
+        let caller = Caller(
+            user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: offset), replyTo: "g")
+        let input = BarrageInput(Self.live, .sendText(text: text, extensionInfo: nil, caller: caller))
+        return InboxInput(
+            moment: Moment(now: Timestamp(milliseconds: time), offset: offset), payload: .record(Wire.encode(input)))
+    }
+
+    static func numbers(_ effects: [Effect]) -> [Int64] {
+        effects.compactMap { if case .feed(let item) = $0 { item.position.number } else { nil } }
+    }
+
+    func makeProcessor() -> (MachineProcessor<TallyMachine>, Counter) {
+        let malformed = Counter()
+        let processor = MachineProcessor(TallyMachine(), log: .none, malformed: malformed)
+        processor.acquired(generation: 0, committedMetadata: "", at: Timestamp(milliseconds: 0))
+        return (processor, malformed)
+    }
+
+    @Test func `what was rolled back is decided again to the same effects`() {
+        let (processor, _) = self.makeProcessor()
+        var first: [Effect] = []
+        processor.process([Self.say("a", at: 10, offset: 0)], effects: &first)
+        processor.committed()
+        let batch = [Self.say("b", at: 20, offset: 1), Self.say("c", at: 30, offset: 2)]
+        var second: [Effect] = []
+        processor.process(batch, effects: &second)
+        processor.rolledBack()
+        #expect(processor.changes.isEmpty)
+        var again: [Effect] = []
+        processor.process(batch, effects: &again)
+        #expect(again == second)
+        #expect(Self.numbers(again) == [2, 3])
+    }
+
+    @Test func `a record that cannot be read is counted and does not stop the partition`() {
+        let (processor, malformed) = self.makeProcessor()
+        var effects: [Effect] = []
+        let junk = InboxInput(
+            moment: Moment(now: Timestamp(milliseconds: 5), offset: 0), payload: .record(Array("{nonsense".utf8)))
+        processor.process([junk, Self.say("a", at: 10, offset: 1)], effects: &effects)
+        #expect(Self.numbers(effects) == [1])
+        #expect(malformed.value == 1)
+    }
+
+    @Test func `a row that is due is handled before the input that made time pass`() {
+        let (processor, _) = self.makeProcessor()
+        var effects: [Effect] = []
+        processor.process([Self.say("alarm", at: 1_000, offset: 0)], effects: &effects)
+        #expect(processor.nextDue == Timestamp(milliseconds: 1_300))
+        effects = []
+        processor.process([Self.say("late", at: 1_400, offset: 1)], effects: &effects)
+        let texts = effects.compactMap { effect -> String? in
+            guard case .feed(let item) = effect, case .text(_, let text, _) = item.content else { return nil }
+            return text
+        }
+        #expect(texts == ["rang", "late"])
+        #expect(processor.nextDue == nil)
+    }
+
+    @Test func `time never goes back, not even for a new owner`() {
+        let (processor, _) = self.makeProcessor()
+        var effects: [Effect] = []
+        processor.process([Self.say("a", at: 5_000, offset: 0)], effects: &effects)
+        processor.committed()
+        let (successor, _) = self.makeProcessor()
+        successor.acquired(generation: 1, committedMetadata: processor.offsetMetadata, at: Timestamp(milliseconds: 100))
+        effects = []
+        successor.process([Self.say("b", at: 100, offset: 1)], effects: &effects)
+        guard case .feed(let item)? = effects.first else { return #expect(Bool(false), "no feed item") }
+        #expect(item.at == Timestamp(milliseconds: 5_000))
+    }
+
+    @Test func `rows survive being written and restored`() {
+        let (processor, _) = self.makeProcessor()
+        var effects: [Effect] = []
+        processor.process([Self.say("alarm", at: 1_000, offset: 0)], effects: &effects)
+        let (successor, _) = self.makeProcessor()
+        for change in processor.changes { successor.restore(key: change.key, row: change.row) }
+        #expect(successor.nextDue == Timestamp(milliseconds: 1_300))
+        effects = []
+        successor.process([Self.say("b", at: 1_100, offset: 1)], effects: &effects)
+        #expect(Self.numbers(effects) == [2])
+    }
+
+    @Test func `each effect names the input that caused it`() {
+        let (processor, _) = self.makeProcessor()
+        var effects: [Effect] = []
+        processor.process([Self.say("a", at: 10, offset: 0), Self.say("b", at: 20, offset: 1)], effects: &effects)
+        #expect(processor.causes == [0, 0, 1, 1])
+    }
+
+    /// Rules: R16.12.
+    @Test func `a time without input is counted as a standstill, also by the next owner, and not by a rollback`() {
+        let (processor, _) = self.makeProcessor()
+        var effects: [Effect] = []
+        processor.process(
+            [Self.say("a", at: 5_000, offset: 0), Self.say("b", at: 7_000, offset: 1)], effects: &effects)
+        processor.committed()
+        #expect(processor.offsetMetadata == "7000", "as earlier versions write it")
+        processor.process([Self.say("c", at: 90_000, offset: 2)], effects: &effects)
+        #expect(processor.offsetMetadata == "90000 83000")
+        processor.rolledBack()
+        #expect(processor.offsetMetadata == "7000")
+        processor.process([Self.say("c", at: 90_000, offset: 2)], effects: &effects)
+        processor.committed()
+        let (successor, _) = self.makeProcessor()
+        successor.acquired(
+            generation: 1, committedMetadata: processor.offsetMetadata, at: Timestamp(milliseconds: 95_000))
+        successor.process([Self.say("d", at: 95_000, offset: 3)], effects: &effects)
+        #expect(successor.offsetMetadata == "95000 88000")
+    }
+}

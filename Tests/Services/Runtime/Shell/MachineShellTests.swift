@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import KafkaClient
+import Observability
+import PlazaModel
+import ServiceShell
+import TestSupport
+import Testing
+
+/// One broker at a time and one group: these tests wait for each other.
+@Suite(.serialized) struct MachineShellTests {
+    static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
+
+    static func lives(_ name: String, _ count: Int) -> [LiveKey] {
+        let run = UUID().uuidString.prefix(8)
+        return (0..<count).map { LiveKey("test", LiveID("\(name)-\(run)-\($0)")) }
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: modes)
+    func `I8 nothing is lost, repeated or reordered when an instance comes and another goes`(_ mode: KafkaMode) throws {
+        let harness = try ShellHarness(mode)
+        let lives = Self.lives("move", 10)
+        let first = harness.start("one")
+        for round in 0..<20 { for live in lives { try harness.say("\(round)", in: live) } }
+        try harness.flush()
+        let second = harness.start("two")
+        _ = try harness.feed(of: Set(lives)) { $0.values.reduce(0) { $0 + $1.count } >= 100 }
+        for round in 20..<40 { for live in lives { try harness.say("\(round)", in: live) } }
+        try harness.flush()
+        #expect(first.stop())
+        for round in 40..<60 { for live in lives { try harness.say("\(round)", in: live) } }
+        try harness.flush()
+        let numbers = try harness.feed(of: Set(lives)) { found in lives.allSatisfy { (found[$0]?.max() ?? 0) >= 60 } }
+        for live in lives {
+            // The in-memory broker promises at least once: repeats are dropped by number, as clients do, and on a machine
+            // that is too busy for the group's heartbeats an input may be decided by the old and the new owner.
+            let seen = mode == .full ? numbers[live] ?? [] : Self.withoutRepeats(numbers[live] ?? [])
+            let expected = mode == .full ? 60 : max(60, seen.last ?? 0)
+            #expect(seen == Array(1...expected), "\(live.text)")
+        }
+        #expect(second.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: modes)
+    func `a row that is due is handled although nothing else comes`(_ mode: KafkaMode) throws {
+        let harness = try ShellHarness(mode)
+        let live = Self.lives("alarm", 1)[0]
+        let shell = harness.start("one")
+        try harness.say("alarm", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 2 }
+        #expect(numbers[live] == [1, 2])
+        #expect(shell.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a shell shows its group, its queue and how far it is behind`() throws {
+        let harness = try ShellHarness(.embedded)
+        let live = Self.lives("metrics", 1)[0]
+        let shell = harness.start("one")
+        try harness.say("x", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        #expect(shell.stop())
+        let text = PrometheusText.render(shell.metrics)
+        for line in [
+            #"kafka_rebalances_total{kind="assigned",machine="barrage"} 1"#,
+            #"kafka_rebalances_total{kind="revoked",machine="barrage"} 1"#,
+            #"kafka_consumer_lag_messages{reader="barrage"} 0"#,
+            #"kafka_producer_queue_messages{writer="barrage"} 0"#,
+            #"kafka_producer_queue_drops_total{writer="barrage"} 0"#,
+            #"kafka_delivery_failures_total{writer="barrage"} 0"#,
+            #"shell_malformed_total{machine="barrage"} 0"#,
+        ] {
+            #expect(text.contains(line + "\n"), "\(line)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 ten thousand rows are restored in under half a second`() throws {
+        let harness = try ShellHarness(.full)
+        let lives = Self.lives("many", 10_000)
+        let first = harness.start("one")
+        for live in lives { try harness.say("x", in: live) }
+        try harness.flush()
+        _ = try harness.feed(of: Set(lives)) { $0.count == lives.count }
+        #expect(first.stop())
+        let second = harness.start("two")
+        try harness.say("y", in: lives[0])
+        try harness.flush()
+        let numbers = try harness.feed(of: [lives[0]]) { ($0[lives[0]]?.count ?? 0) == 2 }
+        #expect(numbers[lives[0]] == [1, 2])
+        let restore = second.metrics.timing(
+            MetricNames.Shell.restore, help: "", labels: ["machine": "barrage"]
+        ).histogram
+        #expect(restore.count >= 1)
+        #expect(restore.maximum < 500_000, "\(restore.maximum) µs")
+        #expect(second.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 a restore under the last owner's open transaction waits for its end, and sees nothing of it`() throws {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("open", 1)[0]
+        let first = harness.start("one")
+        for text in ["a", "b", "c"] { try harness.say(text, in: live) }
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 3 }
+        #expect(first.stop())
+        // What the last owner left open: the row is gone, and the input is to be read from its beginning.
+        let (ghost, began) = (try harness.openTransaction(deletingRowOf: live), MonotonicClock.milliseconds)
+        let second = harness.start("two")
+        try harness.say("d", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
+        #expect(numbers[live] == [1, 2, 3, 4])
+        // The broker ends it 2 s after its begin; nobody who reads it goes on before.
+        #expect((1000...10_000).contains(MonotonicClock.milliseconds - began))
+        #expect(throws: KafkaError.self) { try ghost.commitTransaction(timeout: .seconds(2)) }
+        #expect(second.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 what a former owner left unfinished or appends after a takeover counts for nobody`() throws {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("former", 1)[0]
+        let first = harness.start("one")
+        // The first batch of an owner is a transaction, those that follow are appended.
+        try harness.sayOneByOne(3, in: live)
+        #expect(first.stop())
+        let epoch = try harness.lastEpoch(in: live)
+        try harness.append(number: 90, in: live, BatchHeader(epoch: epoch))
+        let second = harness.start("two")
+        try harness.say("4", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
+        let later = try harness.lastEpoch(in: live)
+        #expect(later > epoch)
+        let commit = BatchHeader.Commit(nextOffset: 1_000_000, metadata: "9999999999999", rows: [])
+        try harness.append(number: 91, in: live, BatchHeader(epoch: epoch, commit: commit))
+        try harness.say("5", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 5 }
+        #expect(second.stop())
+        let third = harness.start("three")
+        try harness.say("6", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
+        #expect(numbers[live] == [1, 2, 3, 4, 5, 6])
+        #expect(third.stop())
+    }
+
+    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a partition that is quiet again has a transaction, so that a restore need not read what was appended`() throws
+    {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("quiet", 1)[0]
+        let shell = harness.start("one")
+        try harness.sayOneByOne(3, in: live)
+        let claims = try harness.claims(of: live) { $0.start > (try? harness.lastBatchHeader(in: live).offset) ?? .max }
+        #expect(claims.claims.last?.epoch == (try harness.lastEpoch(in: live)))
+        #expect(shell.stop())
+    }
+
+    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 batches of which the writer never learns whether they came through count once, and the next life goes on`()
+        throws
+    {
+        let harness = try ShellHarness(.full)
+        let live = Self.lives("unsure", 1)[0]
+        // Each of its lives has a transaction and an appended batch, and ends with the second one.
+        let appended = Locked(0)
+        let unsure = harness.start("one") {
+            appended.withLock { appended in
+                appended += 1
+                return appended.isMultiple(of: 2) ? .zero : .seconds(5)
+            }
+        }
+        try harness.sayOneByOne(6, in: live)
+        #expect(appended.withLock { $0 } >= 4)
+        #expect(unsure.stop())
+        let next = harness.start("two")
+        try harness.say("7", in: live)
+        try harness.flush()
+        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 7 }
+        #expect(numbers[live] == [1, 2, 3, 4, 5, 6, 7])
+        #expect(next.stop())
+    }
+
+    static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
+        var last: Int64 = 0
+        return numbers.filter { number in
+            guard number > last else { return false }
+            last = number
+            return true
+        }
+    }
+}

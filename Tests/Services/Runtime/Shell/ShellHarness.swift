@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import KafkaClient
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import TallyMachine
+import TestSupport
+import Testing
+
+@testable import ServiceShell
+
+/// A broker with all topics, for shells that run as threads of the test.
+final class ShellHarness {
+    static let partitions = TopicBroker.partitions
+    var settings: KafkaSettings { self.broker.settings }
+    let mode: KafkaMode
+    private let broker: TopicBroker
+    private let producer: KafkaProducer
+    private var sent: Int64 = 0
+
+    convenience init(_ mode: KafkaMode) throws {
+        try self.init(mode, on: TopicBroker(isReal: mode == .full, clientID: "shell-test"))
+    }
+
+    init(_ mode: KafkaMode, on broker: TopicBroker) throws {
+        self.mode = mode
+        self.broker = broker
+        self.producer = try KafkaProducer(broker.settings)
+    }
+
+    /// A running shell of the tally machine.
+    ///
+    /// - Parameters:
+    ///   - instance: its name.
+    ///   - appendTimeout: how long it waits for each appended batch; with 0 it never learns what came of it.
+    ///   - log: takes its lines.
+    /// - Returns: the shell, which runs on a thread of its own.
+    func start(
+        _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) }, log: Log = .none
+    ) -> RunningShell {
+        RunningShell(self, instance, appendTimeout: appendTimeout, log: log)
+    }
+
+    /// Puts a text into the inbox.
+    func say(_ text: String, in live: LiveKey) throws {
+        self.sent += 1
+        let caller = Caller(
+            user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: self.sent),
+            replyTo: "gateway-1")
+        let input = BarrageInput(live, .sendText(text: text, extensionInfo: nil, caller: caller))
+        try self.producer.send(TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions))
+    }
+
+    /// Puts texts into the inbox of a live that has none yet, each when the one before is in the feed: a batch for each.
+    func sayOneByOne(_ count: Int, in live: LiveKey) throws {
+        for number in 1...count {
+            try self.say("\(number)", in: live)
+            try self.flush()
+            _ = try self.feed(of: [live]) { ($0[live]?.count ?? 0) >= number }
+        }
+    }
+
+    /// What an owner that stopped in mid-commit leaves: an open transaction that deletes the live's row and sets the
+    /// group's offset back to the beginning.
+    ///
+    /// - Parameter live: whose partition it is about.
+    /// - Returns: the producer, with its transaction open on the broker.
+    /// - Throws: when the broker refuses it.
+    func openTransaction(deletingRowOf live: LiveKey) throws -> KafkaProducer {
+        let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
+        let group = try KafkaConsumer(self.settings, group: "barrage")
+        defer { group.close() }
+        let producer = try KafkaProducer(
+            self.settings, transactionalID: "ghost-\(live.text)", transactionTimeout: .seconds(2),
+            onDelivery: { _ in })
+        try producer.initTransactions(timeout: .seconds(10))
+        try producer.beginTransaction()
+        let start = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
+        try producer.sendOffsets(
+            [start: OffsetAndMetadata(offset: 0)], group: try #require(group.groupMetadata()), timeout: .seconds(5)
+        )
+        for topic in [PlazaTopic.barrageState, .roomFeed] {
+            try producer.send(
+                OutgoingRecord(
+                    topic: topic.rawValue, partition: partition, key: Array(live.text.utf8), value: nil, headers: []))
+        }
+        // And a claim that would make void whatever comes after it.
+        try producer.send(
+            OutgoingRecord(
+                topic: PlazaTopic.roomFeed.rawValue, partition: partition, value: nil,
+                headers: BatchHeader(epoch: .max).headers))
+        try producer.flush(timeout: .seconds(5))
+        return producer
+    }
+
+    /// Appends an item to the live's feed as an owner of the mark's epoch would.
+    func append(number: Int64, in live: LiveKey, _ header: BatchHeader) throws {
+        let item = FeedItem(
+            key: live, position: FeedPosition(epoch: 1, number: number), at: Timestamp(milliseconds: 1),
+            content: .text(sender: UserInfo(userID: "tally"), text: "stale", extensionInfo: nil))
+        var record = TopicRecord(.feed(item)).outgoing(partitions: Self.partitions)
+        record.headers += header.headers
+        _ = try self.producer.sendAndWait(record, timeout: .seconds(5))
+    }
+
+    /// The last record that was appended to the live's feed partition.
+    func lastBatchHeader(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
+        let reader = try StateReader(self.settings, fetchWait: .milliseconds(20))
+        defer { reader.close() }
+        var last: (offset: Int64, epoch: Int64)?
+        try reader.read([self.partition(of: live, .roomFeed)], deadline: MonotonicClock.now + .seconds(10)) { record in
+            if let header = BatchHeader(record) { last = (record.offset, header.epoch) }
+        }
+        return try #require(last)
+    }
+
+    func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastBatchHeader(in: live).epoch }
+
+    /// What the group's offset says of claims, once it is as wanted.
+    func claims(of live: LiveKey, until isEnough: (FeedEpochs) -> Bool) throws -> FeedEpochs {
+        let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
+        defer { group.close() }
+        let partition = self.partition(of: live, .barrageInbox)
+        let deadline = MonotonicClock.now + .seconds(20)
+        while MonotonicClock.now < deadline {
+            let committed = (try? group.committed([partition], timeout: .seconds(1)))?[partition] ?? nil
+            if let claims = committed.flatMap({ FeedEpochs(metadata: $0.metadata) }), isEnough(claims) {
+                return claims
+            }
+        }
+        throw KafkaError(.timedOut, "The group's offset of \(partition) did not come to what was wanted.")
+    }
+
+    private func partition(of live: LiveKey, _ topic: PlazaTopic) -> TopicPartition {
+        TopicPartition(topic.rawValue, Int32(PlazaTopic.partition(of: live.text, among: Self.partitions)))
+    }
+
+    func flush() throws { try self.producer.flush(timeout: .seconds(10)) }
+
+    /// Reads the feed until `isEnough`; what is committed, in order, by live.
+    func feed(of lives: Set<LiveKey>, until isEnough: ([LiveKey: [Int64]]) -> Bool) throws -> [LiveKey: [Int64]] {
+        let reader = try KafkaConsumer(
+            self.settings, fetchWait: self.mode == .full ? .milliseconds(20) : .milliseconds(5))
+        defer { reader.close() }
+        var starts: [TopicPartition: Int64] = [:]
+        for partition in 0..<Self.partitions {
+            starts[TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(partition))] = LogicalOffset.beginning
+        }
+        try reader.assign(starts)
+        var numbers: [LiveKey: [Int64]] = [:]
+        var batches: [Int32: BatchFilter] = [:]
+        let deadline = MonotonicClock.now + .seconds(30)
+        while !isEnough(numbers), MonotonicClock.now < deadline {
+            var records: [IncomingRecord] = []
+            _ = try reader.poll(max: 1000, timeout: .milliseconds(200), into: &records)
+            var valid: [IncomingRecord] = []
+            for record in records {
+                batches[record.partition, default: BatchFilter()].accept(record, into: &valid)
+            }
+            for record in valid {
+                guard let key = record.key.flatMap({ LiveKey(text: String(decoding: $0, as: UTF8.self)) }),
+                    lives.contains(key), let headers = FeedHeaders({ record.header($0) })
+                else { continue }
+                numbers[key, default: []].append(headers.position.number)
+            }
+        }
+        return numbers
+    }
+}
+
+/// A shell on a thread of its own.
+final class RunningShell {
+    let shell: MachineShell
+    let metrics = MetricsRegistry()
+    private let thread: DedicatedThread
+
+    init(_ harness: ShellHarness, _ instance: String, appendTimeout: @escaping @Sendable () -> Duration, log: Log) {
+        let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed) {
+            MachineProcessor(TallyMachine(), $0)
+        }
+        var settings = ShellSettings(
+            kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.mode)
+        settings.checkpointInterval = .seconds(1)
+        settings.appendTimeout = appendTimeout
+        let shell = MachineShell(spec, settings: settings, log: log, metrics: self.metrics)
+        self.shell = shell
+        self.thread = DedicatedThread("test") { shell.run() }
+    }
+
+    func stop() -> Bool {
+        self.shell.stop()
+        return self.thread.join(timeout: .seconds(10))
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import ServiceShell
+import Testing
+
+@Suite struct TickSchedulerTests {
+    @Test func `without a due row no tick is scheduled`() {
+        var scheduler = TickScheduler()
+        scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
+        #expect(scheduler.nextTick(due: nil) == nil)
+    }
+
+    @Test func `a tick is scheduled 1 ms after the next due time`() {
+        var scheduler = TickScheduler()
+        scheduler.tickWritten(at: MonotonicTime(milliseconds: 0))
+        scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
+        #expect(scheduler.nextTick(due: Timestamp(milliseconds: 1_300)) == MonotonicTime(milliseconds: 351))
+    }
+
+    @Test func `with a distant due time a tick is scheduled every second`() {
+        var scheduler = TickScheduler()
+        scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
+        scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))
+        #expect(scheduler.nextTick(due: Timestamp(milliseconds: 90_000)) == MonotonicTime(milliseconds: 1_060))
+    }
+
+    @Test func `ticks for an overdue row are at least 20 ms apart`() {
+        var scheduler = TickScheduler()
+        scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))
+        scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 65))
+        #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 80))
+    }
+
+    @Test func `while a tick has not been read back, ticks are a second apart; the next record that is read ends that`()
+    {
+        var scheduler = TickScheduler()
+        scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
+        scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))
+        #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_060))
+        scheduler.tickWritten(at: MonotonicTime(milliseconds: 1_060))
+        #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 2_060))
+        scheduler.brokerTimeObserved(Timestamp(milliseconds: 3_000), at: MonotonicTime(milliseconds: 1_100))
+        #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_101))
+    }
+}

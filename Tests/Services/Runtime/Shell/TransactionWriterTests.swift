@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import EmbeddedBroker
+import KafkaClient
+import MachineKit
+import PlazaModel
+import TestSupport
+import Testing
+
+@testable import ServiceShell
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TransactionWriterTests {
+    /// The API key of `EndTxn` in Kafka's protocol.
+    private static let endTransaction: Int16 = 26
+
+    private static func batch(_ value: String) -> BatchOutput {
+        var batch = BatchOutput()
+        let record = OutgoingRecord(
+            topic: PlazaTopic.roomFeed.rawValue, partition: 0, key: Array("k".utf8), value: Array(value.utf8))
+        batch.items.append(BatchOutput.Item(record: record, inboxPartition: 0))
+        return batch
+    }
+
+    @Test
+    func
+        `a commit without a response is a fatal error, and a new writer with the same transactional id ends the transaction`()
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let topics = Dictionary(uniqueKeysWithValues: PlazaTopic.allCases.map { ($0.rawValue, 1) })
+            let broker = try EmbeddedBroker(topics: topics)
+            let settings = KafkaSettings(brokers: broker.bootstrap, clientID: "writer") { _, _, _ in }
+            let consumer = try KafkaConsumer(settings, group: "g", sessionTimeout: EmbeddedBroker.sessionTimeout)
+            defer { consumer.close() }
+            let group = try #require(consumer.groupMetadata())
+            let first = try TransactionWriter(
+                settings, transactionalID: "writer", state: .directoryState, timeout: Milliseconds(500))
+            try first.prepare()
+            try first.commit(Self.batch("before"), group: group, consumer: consumer)
+            try broker.setDelay(.seconds(5), ofRequests: Self.endTransaction, count: 1, broker: 1)
+            // The writer must not abort here: librdkafka rejects every abort while the outcome of a commit is unknown.
+            let error = #expect(throws: KafkaError.self) {
+                try first.commit(Self.batch("unanswered"), group: group, consumer: consumer)
+            }
+            #expect(error?.isFatal == true)
+            first.close()
+            let second = try TransactionWriter(settings, transactionalID: "writer", state: .directoryState)
+            try second.prepare()
+            try second.commit(Self.batch("after"), group: group, consumer: consumer)
+            second.close()
+        }
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `I8 the late end of one transaction never ends the next one`() async throws {
+        try await runOnDedicatedThread {
+            let proxy = try KafkaProxy()
+            defer { proxy.stop() }
+            let kafka = try LiveKafka(settings: ["advertised.listeners": "PLAINTEXT://127.0.0.1:\(proxy.port)"])
+            proxy.forward(to: try #require(kafka.bootstrap.split(separator: ":").last.flatMap { UInt16($0) }))
+            let settings = KafkaSettings(brokers: "127.0.0.1:\(proxy.port)", clientID: "late") { _, _, _ in }
+            let topics = PlazaTopic.allCases.map { topic in
+                // The broker refuses the larger records of this topic.
+                TopicSpec(
+                    name: topic.rawValue, partitions: 1,
+                    config: topic == .replies ? ["max.message.bytes": "1000"] : [:])
+            }
+            try KafkaAdmin(settings).createTopics(topics)
+            let consumer = try KafkaConsumer(settings, group: "g", sessionTimeout: .seconds(6))
+            defer { consumer.close() }
+            let group = try #require(consumer.groupMetadata())
+            let writer = try TransactionWriter(settings, transactionalID: "late", state: .directoryState)
+            defer { writer.close() }
+            try writer.prepare()
+            try writer.warmUp()
+            try writer.commit(Self.batch("first"), group: group, consumer: consumer)
+            proxy.holdNextRequest(ofKind: Self.endTransaction)
+            // The client repeats the request that is held, and the repetition is answered.
+            try writer.commit(Self.batch("second"), group: group, consumer: consumer)
+            #expect(proxy.isHolding)
+            proxy.deliverBeforeNextRequest()
+            // The broker takes the first record of this batch and refuses the second one, so that the writer aborts.
+            // Before that request the late commit arrives.
+            var half = Self.batch("half")
+            let refused = OutgoingRecord(
+                topic: PlazaTopic.replies.rawValue, partition: 0, value: Array(repeating: 1, count: 5000))
+            half.items.append(BatchOutput.Item(record: refused, inboxPartition: 0))
+            #expect(throws: KafkaError.self) { try writer.commit(half, group: group, consumer: consumer) }
+            #expect(proxy.hasDelivered)
+            try writer.commit(Self.batch("last"), group: group, consumer: consumer)
+            #expect(try Self.feed(settings, until: "last") == ["first", "second", "last"])
+        }
+    }
+
+    /// The committed values of the feed, up to a value.
+    private static func feed(_ settings: KafkaSettings, until last: String) throws -> [String] {
+        let reader = try KafkaConsumer(settings, fetchWait: .milliseconds(20))
+        defer { reader.close() }
+        try reader.assign([TopicPartition(PlazaTopic.roomFeed.rawValue, 0): LogicalOffset.beginning])
+        var values: [String] = []
+        let deadline = MonotonicClock.now + .seconds(20)
+        while values.last != last, MonotonicClock.now < deadline {
+            var records: [IncomingRecord] = []
+            _ = try reader.poll(max: 100, timeout: .milliseconds(200), into: &records)
+            values += records.compactMap { $0.value.map { String(decoding: $0, as: UTF8.self) } }
+        }
+        return values
+    }
+}

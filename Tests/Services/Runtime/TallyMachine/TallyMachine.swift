@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// A machine for tests of the shell: counts the messages of each live and copies every text into the live's feed.
+///
+/// The text "alarm" makes the live's row due 300 ms later; the machine then adds the item "rang". The text "huge" adds an
+/// item that no broker accepts; "huge alarm" does so when the row is due. The text "deadly" ends the process; "deadly
+/// alarm" does so when the row is due.
+package struct TallyMachine: Machine {
+    package struct Key: RowKey {
+        package var text: String
+        package init(_ text: String) { self.text = text }
+        package init?(text: String) {
+            guard text.hasPrefix("tally/") else { return nil }
+            self.text = text
+        }
+        package static func < (a: Key, b: Key) -> Bool { a.text < b.text }
+    }
+
+    package struct Row: JournalRow, Codable {
+        package var count: Int64
+        package var due: Timestamp?
+        package var alarm = ""
+    }
+
+    private static let hugeText = String(repeating: "h", count: 2_000_000)
+
+    package init() {}
+
+    package func handle(
+        _ input: BarrageInput, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect]
+    ) {
+        guard case .sendText(let text, _, let caller) = input.command else { return }
+        if text == "deadly" { fatalError("a deadly input") }
+        let key = Key("tally/" + input.key.text)
+        let count = (journal[key]?.count ?? 0) + 1
+        var row = journal[key] ?? Row(count: 0)
+        row.count = count
+        if text.hasSuffix("alarm") {
+            row.due = moment.now + Milliseconds(300)
+            row.alarm = text
+        }
+        journal[key] = row
+        effects.append(self.item(input.key, count, text == "huge" ? Self.hugeText : text, moment))
+        effects.append(.success(.sent(position: FeedPosition(epoch: 1, number: count)), to: caller, app: input.key.app))
+    }
+
+    package func due(_ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect]) {
+        guard var row = journal[key], let live = LiveKey(text: key.text.dropFirst(6)) else { return }
+        if row.alarm == "deadly alarm" { fatalError("a deadly row") }
+        row.count += 1
+        row.due = nil
+        journal[key] = row
+        effects.append(self.item(live, row.count, row.alarm == "huge alarm" ? Self.hugeText : "rang", moment))
+    }
+
+    private func item(_ key: LiveKey, _ count: Int64, _ text: String, _ moment: Moment) -> Effect {
+        .feed(
+            FeedItem(
+                key: key, position: FeedPosition(epoch: 1, number: count), at: moment.now,
+                content: .text(sender: UserInfo(userID: "tally"), text: text, extensionInfo: nil)))
+    }
+}

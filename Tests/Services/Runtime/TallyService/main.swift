@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import KafkaClient
+import Observability
+import PlazaModel
+import ServiceShell
+import TallyMachine
+
+// A process that runs the tally machine, for tests in which an input ends the process.
+// Arguments: the brokers, the instance's name, the broker's kind (`KafkaMode`), the number of partitions.
+let arguments = CommandLine.arguments
+guard arguments.count == 5, let mode = KafkaMode(rawValue: arguments[3]), let partitions = Int(arguments[4]) else {
+    print("usage: TallyService BROKERS INSTANCE full|embedded PARTITIONS")
+    exit(64)
+}
+let spec = MachineSpec(name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed) {
+    MachineProcessor(TallyMachine(), $0)
+}
+let kafka = KafkaSettings(brokers: arguments[1], clientID: arguments[2]) { _, _, _ in }
+let settings = ShellSettings(kafka: kafka, instance: arguments[2], partitions: partitions, mode: mode)
+MachineShell(spec, settings: settings, log: .none, metrics: MetricsRegistry()).run()

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+import Webhooks
+
+@Suite struct DeliveryQueueTests {
+    private typealias EventPosition = DeliveryQueue.EventPosition
+
+    private func position(_ offset: Int64, _ partition: Int32 = 0) -> EventPosition {
+        EventPosition(partition: partition, offset: offset)
+    }
+    private func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
+    private func key(_ live: String, app: AppID = "demo") -> LiveKey { LiveKey(app, LiveID(live)) }
+
+    @Test func `events of one live are sent one after the other, events of different lives concurrently`() {
+        var queue = DeliveryQueue()
+        for offset in 0..<3 { #expect(queue.add(self.position(Int64(offset)), of: self.key("a")) == true) }
+        #expect(queue.add(self.position(3), of: self.key("b")) == true)
+        #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(3)])
+        #expect(queue.takeDue(at: self.at(0)).isEmpty)
+        #expect(queue.attemptEnded(self.position(0), isDelivered: true, chance: 0, at: self.at(1)) == .delivered)
+        #expect(queue.takeDue(at: self.at(1)) == [self.position(1)])
+    }
+
+    @Test func `a failed event is retried after growing pauses, and delays only the events of its own live`() {
+        var queue = DeliveryQueue()
+        #expect(queue.add(self.position(0), of: self.key("a")) == true)
+        #expect(queue.add(self.position(1), of: self.key("a")) == true)
+        #expect(queue.add(self.position(2), of: self.key("b")) == true)
+        #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(2)])
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, chance: 1, at: self.at(0))
+        #expect(queue.attemptEnded(self.position(2), isDelivered: true, chance: 1, at: self.at(0)) == .delivered)
+        var now = self.at(500)
+        var pauses: [Int64] = []
+        for attempt in 2...7 {
+            #expect(queue.takeDue(at: now).contains(self.position(0)), "\(attempt)")
+            guard
+                case .retry(notBefore: let until) = queue.attemptEnded(
+                    self.position(0), isDelivered: false, chance: 1, at: now)
+            else {
+                Issue.record("given up after \(attempt)")
+                return
+            }
+            pauses.append((until - now).count)
+            #expect(!queue.takeDue(at: until - Milliseconds(1)).contains(self.position(0)))
+            now = until
+        }
+        #expect(pauses == [1000, 2000, 4000, 8000, 16_000, 30_000])
+        #expect(queue.takeDue(at: now) == [self.position(0)])
+        #expect(
+            queue.attemptEnded(self.position(0), isDelivered: false, chance: 1, at: now) == .abandoned, "after 8 tries")
+        #expect(queue.takeDue(at: now) == [self.position(1)])
+    }
+
+    @Test func `random jitter makes a retry pause between half and all of its nominal length`() {
+        for chance in [0, 0.25, 1] {
+            var queue = DeliveryQueue()
+            #expect(queue.add(self.position(0), of: self.key("a")) == true)
+            #expect(queue.takeDue(at: self.at(0)) == [self.position(0)])
+            let outcome = queue.attemptEnded(self.position(0), isDelivered: false, chance: chance, at: self.at(0))
+            #expect(outcome == .retry(notBefore: self.at(250 + Int64(250 * chance))))
+            #expect(queue.nextDue(after: self.at(0)) == self.at(250 + Int64(250 * chance)))
+        }
+    }
+
+    @Test func `a checkpoint has the offset at which each app continues, so that no app delays another`() {
+        var queue = DeliveryQueue()
+        #expect(queue.checkpoint(0) == nil)
+        #expect(queue.add(self.position(10), of: self.key("a")) == true)
+        #expect(queue.add(self.position(11), of: self.key("b")) == true)
+        #expect(queue.add(self.position(12), of: self.key("a", app: "other")) == true)
+        queue.skip(self.position(13))
+        #expect(queue.takeDue(at: self.at(0)).count == 3)
+        #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
+        #expect(queue.attemptEnded(self.position(12), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
+        #expect(queue.attemptEnded(self.position(11), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
+        #expect(queue.attemptEnded(self.position(10), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.checkpoint(0) == .init(offset: 14))
+        #expect(queue.partitions == [0] && queue.count == 0)
+    }
+
+    @Test func `I16 with more than 64 unfinished apps, the committed offset stays at the first event of the 65th`() {
+        var queue = DeliveryQueue(DeliveryQueue.Limits(), apps: 100)
+        for app in 0..<100 {
+            #expect(queue.add(self.position(Int64(app)), of: self.key("a", app: AppID("app-\(app)"))) == true)
+        }
+        let checkpoint = queue.checkpoint(0)
+        #expect(
+            checkpoint?.offset == 64 && checkpoint?.laggingOffsets.count == 64
+                && checkpoint?.laggingOffsets["app-63"] == 63)
+    }
+
+    @Test func `a checkpoint's metadata is read back as written, and invalid metadata is rejected`() {
+        typealias Checkpoint = ReadingProgress.Checkpoint
+        let checkpoint = Checkpoint(offset: 9, laggingOffsets: ["shop": 4, "demo-1": 0])
+        #expect(checkpoint.metadata == "v1 demo-1=0 shop=4")
+        #expect(Checkpoint(offset: 9, metadata: checkpoint.metadata) == checkpoint)
+        #expect(Checkpoint(offset: 9).metadata == "" && Checkpoint(offset: 9, metadata: "") == .init(offset: 9))
+        for text in ["v2 shop=4", "v1 shop", "v1 shop=", "v1 =4", "v1 shop=-1", "v1 a=1=2", "v1 sh/op=4", "shop=4"] {
+            #expect(Checkpoint(offset: 9, metadata: text) == nil, "\(text)")
+        }
+        let name = String(repeating: "a", count: 32)
+        let largest = Checkpoint(
+            offset: .max,
+            laggingOffsets: Dictionary(
+                uniqueKeysWithValues: (0..<ReadingProgress.maxLaggingApps).map {
+                    (AppID(name.dropLast(2) + "\($0 + 10)"), .max)
+                }
+            ))
+        #expect(largest.metadata.utf8.count < 4096, "as much as a broker keeps")
+    }
+
+    @Test func `I16 events of an app whose share is used up are skipped, and read again once half the share is free`()
+        throws
+    {
+        var limits = DeliveryQueue.Limits()
+        limits.maxPerApp = 2
+        var queue = DeliveryQueue(limits)
+        let keys = [0: "a", 1: "b", 2: "a", 4: "c", 5: "a"]
+        for offset in 0..<6 {
+            let position = self.position(Int64(offset))
+            let key = keys[offset].map { self.key($0) } ?? self.key("a", app: "other")
+            #expect(queue.add(position, of: key) == [0, 1, 3].contains(offset), "\(offset)")
+        }
+        #expect(queue.laggingCount == 1 && queue.count == 3)
+        #expect(
+            queue.takeDue(at: self.at(0)) == [self.position(0), self.position(1), self.position(3)],
+            "no other app waits")
+        #expect(queue.nextCatchUp(after: -1) == nil, "there is no room")
+        #expect(queue.attemptEnded(self.position(3), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
+        #expect(queue.attemptEnded(self.position(1), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+
+        var catchUp = try #require(queue.nextCatchUp(after: -1))
+        #expect(catchUp == .init(partition: 0, offset: 2, apps: ["demo"]))
+        #expect(queue.addInCatchUp(self.position(2), of: self.key("a"), in: &catchUp) == true)
+        #expect(
+            queue.addInCatchUp(self.position(3), of: self.key("a", app: "other"), in: &catchUp) == false,
+            "it was delivered")
+        #expect(queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == false, "full once more")
+        #expect(queue.attemptEnded(self.position(0), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == false, "4 comes before")
+        #expect(queue.catchUpRead(catchUp, upTo: 6) == true, "nobody has room")
+        #expect(queue.add(self.position(6), of: self.key("d")) == false, "it is still behind")
+        #expect(queue.checkpoint(0) == .init(offset: 7, laggingOffsets: ["demo": 2]))
+
+        catchUp = try #require(queue.nextCatchUp(after: 0))
+        #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
+        #expect(queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == true)
+        #expect(queue.takeDue(at: self.at(0)) == [self.position(2), self.position(4)])
+        for offset: Int64 in [2, 4] {
+            #expect(
+                queue.attemptEnded(self.position(offset), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        }
+        #expect(queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == true)
+        #expect(queue.catchUpRead(catchUp, upTo: 6) == false, "6 is to be read again as well")
+        #expect(queue.addInCatchUp(self.position(6), of: self.key("d"), in: &catchUp) == true)
+        #expect(queue.catchUpRead(catchUp, upTo: 7) == true)
+        #expect(queue.laggingCount == 0)
+        #expect(queue.nextCatchUp(after: 0) == nil)
+        #expect(queue.add(self.position(7), of: self.key("a")) == false, "5 and 6 are its share")
+    }
+
+    @Test func `a new owner resumes at the committed checkpoint, each lagging app from its own offset`() throws {
+        var queue = DeliveryQueue()
+        queue.partitionAssigned(0, .init(offset: 9, laggingOffsets: ["demo": 4]))
+        #expect(queue.checkpoint(0) == .init(offset: 9, laggingOffsets: ["demo": 4]))
+        #expect(queue.add(self.position(9), of: self.key("a")) == false, "what is before comes first")
+        #expect(queue.add(self.position(10), of: self.key("a", app: "other")) == true)
+        var catchUp = try #require(queue.nextCatchUp(after: -1))
+        #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
+        for offset: Int64 in [4, 9] {
+            #expect(queue.addInCatchUp(self.position(offset), of: self.key("a"), in: &catchUp) == true)
+        }
+        #expect(queue.catchUpRead(catchUp, upTo: 11) == true)
+        #expect(queue.laggingCount == 0)
+        #expect(queue.takeDue(at: self.at(0)) == [self.position(10), self.position(4)])
+    }
+
+    @Test func `partitions take turns in catch-ups`() {
+        var queue = DeliveryQueue()
+        for partition: Int32 in 0...2 {
+            queue.partitionAssigned(partition, .init(offset: 9, laggingOffsets: ["demo": 4]))
+        }
+        #expect(queue.nextCatchUp(after: -1)?.partition == 0)
+        #expect(queue.nextCatchUp(after: 0)?.partition == 1)
+        #expect(queue.nextCatchUp(after: 2)?.partition == 0)
+    }
+
+    @Test func `I16 the queue never exceeds its capacity, whichever apps the events belong to`() {
+        var limits = DeliveryQueue.Limits()
+        limits.maxEvents = 10
+        var queue = DeliveryQueue(limits, apps: 3)
+        for offset in 0..<30 {
+            let key = self.key("a", app: AppID("app-\(offset % 3)"))
+            #expect(queue.add(self.position(Int64(offset)), of: key) == (offset < 9))
+        }
+        #expect(queue.count == 9 && queue.laggingCount == 3)
+    }
+
+    @Test func `I16 requests in flight are limited, and a failing app has only one until it accepts an event`() {
+        var limits = DeliveryQueue.Limits()
+        limits.maxInFlight = 4
+        limits.maxInFlightPerApp = 2
+        var queue = DeliveryQueue(limits)
+        for offset in 0..<4 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
+        #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(1)])
+        #expect(queue.nextDue(after: self.at(0)) == nil, "what waits for a place waits for no time")
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, chance: 0, at: self.at(0))
+        #expect(queue.takeDue(at: self.at(0)).isEmpty, "1 is under way")
+        _ = queue.attemptEnded(self.position(1), isDelivered: false, chance: 0, at: self.at(0))
+        #expect(queue.takeDue(at: self.at(0)) == [self.position(2)])
+        _ = queue.attemptEnded(self.position(2), isDelivered: true, chance: 0, at: self.at(0))
+        #expect(queue.takeDue(at: self.at(1000)) == [self.position(0), self.position(1)])
+    }
+
+    @Test func `I16 failing apps use at most half of the concurrent requests`() {
+        var limits = DeliveryQueue.Limits()
+        limits.maxInFlight = 4
+        var queue = DeliveryQueue(limits, apps: 9)
+        for app in 0..<4 {
+            #expect(queue.add(self.position(Int64(app)), of: self.key("a", app: AppID("dead-\(app)"))) == true)
+        }
+        #expect(queue.takeDue(at: self.at(0)).count == 4)
+        for app in 0..<4 {
+            _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, chance: 0, at: self.at(0))
+        }
+        for offset in 4..<9 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
+        #expect(
+            queue.takeDue(at: self.at(1000)) == [
+                self.position(0), self.position(1), self.position(4), self.position(5),
+            ])
+    }
+
+    @Test func `the events of a revoked partition are removed, also those in flight`() {
+        var queue = DeliveryQueue()
+        #expect(queue.add(self.position(0, 1), of: self.key("a")) == true)
+        #expect(queue.add(self.position(0, 2), of: self.key("b")) == true)
+        #expect(queue.takeDue(at: self.at(0)).count == 2)
+        queue.partitionRevoked(1)
+        #expect(queue.attemptEnded(self.position(0, 1), isDelivered: true, chance: 0, at: self.at(0)) == .notHeld)
+        #expect(queue.checkpoint(1) == nil && queue.count == 1)
+        #expect(queue.add(self.position(0, 1), of: self.key("a")) == true, "it may come back")
+        #expect(queue.takeDue(at: self.at(0)) == [self.position(0, 1)])
+    }
+}

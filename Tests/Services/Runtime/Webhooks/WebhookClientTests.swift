@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import TestSupport
+import Testing
+import Webhooks
+
+/// Questions to a backend that allows, refuses, is slow, or is not there.
+@Suite(.timeLimit(.minutes(1))) struct WebhookClientTests {
+    private static let sender = UserInfo(userID: "bob")
+    private static let text = BeforeContent.beforeText(sender: sender, text: "hello", extensionInfo: nil)
+    private static let gift = BeforeContent.beforeGift(
+        sender: sender, giftID: "rose", count: 2, coins: 10, receivers: [])
+
+    private final class Running: Sendable {
+        let webhookClient: WebhookClient
+
+        init(
+            _ url: String, message: AppHooks.TimeoutPolicy? = .allow, gift: AppHooks.TimeoutPolicy? = .refuse,
+            timeout: Duration = .seconds(2)
+        ) {
+            let hooks = AppHooks(
+                url: url, secret: "a secret of the app", before: AppHooks.BeforeHooks(message: message, gift: gift))
+            let webhookClient = WebhookClient(hooks: ["demo": hooks], timeout: timeout, metrics: MetricsRegistry())
+            self.webhookClient = webhookClient
+            _ = DedicatedThread("test") { webhookClient.run() }
+        }
+
+        deinit { self.webhookClient.stop() }
+
+        func ask(_ content: BeforeContent, app: AppID = "demo") async -> WebhookDecision {
+            let question = WebhookRequest(
+                id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1), content: content)
+            return await withCheckedContinuation { continuation in
+                do throws(ReplyError) {
+                    try self.webhookClient.send(question) { continuation.resume(returning: $0) }
+                } catch {
+                    continuation.resume(returning: .refused(error))
+                }
+            }
+        }
+    }
+
+    private func code(_ verdict: WebhookDecision) -> ReplyCode? {
+        if case .refused(let error) = verdict { return error.code }
+        return nil
+    }
+
+    /// Rules: R14.7.
+    @Test func `a backend's word decides, and gets all there is to know`() async throws {
+        let receiver = try WebhookReceiver { index, _ in
+            index == 0 ? .answer(200, #"{"code":0}"#) : .answer(200, #"{"code":1,"message":"not today"}"#)
+        }
+        let running = Running(receiver.url)
+        #expect(await running.ask(Self.gift) == .allowed)
+        #expect(await running.ask(Self.gift) == .refused(ReplyError(.giftCheckFailed, "not today")))
+        #expect(await running.ask(Self.text) == .refused(ReplyError(.sensitiveWords, "not today")))
+        let first = try #require(receiver.received.first)
+        #expect(first.headers["liveplaza-event"] == "beforeGift" && first.headers["liveplaza-signature"] != nil)
+        let question = try Wire.decode(WebhookRequest.self, from: first.body)
+        #expect(question.content == Self.gift && question.id == "s-1/9" && question.live == "concert")
+    }
+
+    /// Rules: R14.8.
+    @Test(arguments: [(102_100, 102_100), (102_200, 102_200), (102_099, 102_004), (102_201, 102_004), (-5, 102_004)])
+    func `an app's own codes for gifts are passed on, others become one`(said: Int, given: Int) async throws {
+        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(said)}"#) }
+        #expect(self.code(await Running(receiver.url).ask(Self.gift)) == ReplyCode(given))
+    }
+
+    /// Rules: R11.6.
+    @Test(
+        arguments: [
+            (500, #"{"code":0}"#), (204, ""), (200, ""), (200, "yes"), (200, "{}"), (200, #"{"code":"0"}"#),
+            (200, #"{"code":0,}"#), (200, #"{"code":0,"list":[1,]}"#), (200, #"{"code":0,"n":01}"#),
+        ])
+    func `what is no answer is silence, which refuses gifts and allows messages`(status: Int, body: String) async throws
+    {
+        let receiver = try WebhookReceiver { _, _ in .answer(status, body) }
+        let running = Running(receiver.url)
+        #expect(self.code(await running.ask(Self.gift)) == .giftCheckFailed)
+        #expect(await running.ask(Self.text) == .allowed)
+        let turned = Running(receiver.url, message: .refuse, gift: .allow)
+        #expect(await turned.ask(Self.gift) == .allowed)
+        #expect(self.code(await turned.ask(Self.text)) == .sensitiveWords)
+    }
+
+    /// Rules: R11.6.
+    @Test func `a silent or dead backend is waited for no longer than its time`() async throws {
+        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let running = Running(receiver.url, timeout: .milliseconds(200))
+        let began = MonotonicClock.milliseconds
+        #expect(self.code(await running.ask(Self.gift)) == .giftCheckFailed)
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
+        let dead = Running("http://127.0.0.1:\(try FreePort.find())/")
+        #expect(self.code(await dead.ask(Self.gift)) == .giftCheckFailed)
+    }
+
+    private func question(_ user: String, app: AppID = "demo") -> WebhookRequest {
+        WebhookRequest(
+            id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1),
+            content: .beforeText(sender: UserInfo(userID: UserID(user)), text: "x", extensionInfo: nil))
+    }
+
+    /// Rules: R14.24.
+    @Test func `I16 beyond its share of an app a user's messages are overloaded, and never allowed`() throws {
+        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let running = Running(receiver.url, timeout: .seconds(30))
+        for _ in 0..<16 { try running.webhookClient.send(self.question("anna")) { _ in } }
+        let error = #expect(throws: ReplyError.self) {
+            try running.webhookClient.send(self.question("anna")) { _ in Issue.record("decided") }
+        }
+        #expect(error?.code == .overloaded && error?.retryAfter == 1000)
+        for user in ["bob", "eve", "joe"] {
+            for _ in 0..<16 { try running.webhookClient.send(self.question(user)) { _ in } }
+        }
+        #expect(throws: ReplyError.self, "of the app") {
+            try running.webhookClient.send(self.question("tom")) { _ in Issue.record("decided") }
+        }
+    }
+
+    /// Rules: R14.24.
+    @Test func `I16 an app cannot use up another one's questions`() async throws {
+        let silent = try WebhookReceiver { _, _ in .keepSilent }
+        let good = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        var hooks: [AppID: AppHooks] = [:]
+        let before = AppHooks.BeforeHooks(message: .refuse, gift: .refuse)
+        for number in 0..<9 {
+            hooks[AppID("slow\(number)")] = AppHooks(url: silent.url, secret: "a secret of the app", before: before)
+        }
+        hooks["demo"] = AppHooks(url: good.url, secret: "a secret of the app", before: before)
+        let client = WebhookClient(hooks: hooks, timeout: .seconds(30), metrics: MetricsRegistry())
+        _ = DedicatedThread("test") { client.run() }
+        defer { client.stop() }
+        for app in hooks.keys where app != "demo" {
+            for number in 0..<200 { try? client.send(self.question("u\(number)", app: app)) { _ in } }
+        }
+        let decision = await withCheckedContinuation { continuation in
+            do throws(ReplyError) {
+                try client.send(self.question("anna")) { continuation.resume(returning: $0) }
+            } catch {
+                continuation.resume(returning: .refused(error))
+            }
+        }
+        #expect(decision == .allowed)
+    }
+
+    @Test func `who wants no questions gets none`() async throws {
+        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
+        let running = Running(receiver.url, message: nil)
+        #expect(
+            !running.webhookClient.isDecisionRequired("demo", forGifts: false)
+                && running.webhookClient.isDecisionRequired("demo", forGifts: true))
+        #expect(!running.webhookClient.isDecisionRequired("other", forGifts: true))
+        #expect(await running.ask(Self.text) == .allowed)
+        #expect(await running.ask(Self.gift, app: "other") == .allowed)
+        #expect(receiver.received.isEmpty)
+    }
+}

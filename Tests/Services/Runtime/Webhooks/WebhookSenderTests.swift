@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import KafkaClient
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import ServiceShell
+import TestSupport
+import Testing
+import Webhooks
+
+/// The sender against a broker and a backend on this machine.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct WebhookSenderTests {
+    private static let secret = "a secret of the app"
+
+    /// A broker, and senders that run beside each other.
+    private final class Cluster {
+        private let broker: TopicBroker
+        let metrics = MetricsRegistry()
+        private let settings: ShellSettings
+        private let producer: KafkaProducer
+
+        // With a session to ask for it is the real broker, else the in-memory one.
+        init(session: GroupSessionTimeout? = nil) throws {
+            let isReal = session != nil
+            self.broker = try TopicBroker(isReal: isReal, clientID: "webhooks-test")
+            var settings = ShellSettings(
+                kafka: self.broker.settings, instance: "room-directory-1", partitions: TopicBroker.partitions,
+                mode: isReal ? .full : .embedded)
+            if let session { settings.sessionTimeout = session }
+            self.settings = settings
+            self.producer = try KafkaProducer(self.broker.settings)
+        }
+
+        /// A sender with short pauses, on a thread of its own.
+        func start(_ hooks: [AppID: AppHooks], change: (inout DeliveryQueue.Limits) -> Void = { _ in }) -> Sender {
+            var limits = DeliveryQueue.Limits()
+            limits.minRetryPause = Milliseconds(20)
+            change(&limits)
+            return Sender(
+                WebhookSender(
+                    hooks: hooks, settings: self.settings, limits: limits, log: .none, metrics: self.metrics))
+        }
+
+        func publish(_ event: WebhookEvent) throws {
+            try self.producer.send(TopicRecord(.webhook(event)).outgoing(partitions: TopicBroker.partitions))
+        }
+
+        /// Waits until a counter has reached `value`.
+        ///
+        /// - Returns: false when it has not within 15 s.
+        func waits(for value: Int, of name: String) async -> Bool {
+            let deadline = ContinuousClock.now + .seconds(15)
+            while self.metric(name) < value {
+                guard ContinuousClock.now < deadline else { return false }
+                await runOnDedicatedThread { DedicatedThread.sleep(for: .milliseconds(5)) }
+            }
+            return true
+        }
+
+        func metric(_ name: String) -> Int {
+            let family = self.metrics.snapshot().first { $0.name == name }
+            return (family?.samples ?? []).reduce(0) { sum, sample in
+                if case .number(let value) = sample.value { sum + Int(value) } else { sum }
+            }
+        }
+    }
+
+    private final class Sender: Sendable {
+        private let sender: WebhookSender
+        private let thread: DedicatedThread
+
+        init(_ sender: WebhookSender) {
+            self.sender = sender
+            self.thread = DedicatedThread("test") { sender.run() }
+        }
+
+        func stop() {
+            self.sender.stop()
+            _ = self.thread.join(timeout: .seconds(10))
+        }
+    }
+
+    private func hooks(_ receiver: WebhookReceiver, events: [WebhookName]? = nil) -> AppHooks {
+        AppHooks(url: receiver.url, secret: Self.secret, events: events)
+    }
+
+    private func event(_ number: Int64, live: LiveID = "concert", app: AppID = "demo") -> WebhookEvent {
+        WebhookEvent(
+            LiveKey(app, live), at: Timestamp(milliseconds: number),
+            .memberState(isOnline: true, cause: .enter, users: [UserInfo(userID: "bob")]))
+    }
+
+    /// The numbers of the events that came, by live.
+    private func numbers(_ received: [WebhookReceiver.Received]) -> [String: [Int64]] {
+        var numbers: [String: [Int64]] = [:]
+        for request in received {
+            guard let event = try? Wire.decode(WebhookEvent.self, from: request.body) else { continue }
+            numbers[event.live.text, default: []].append(event.at.milliseconds)
+        }
+        return numbers
+    }
+
+    /// Rules: R14.1.
+    @Test func `an event reaches the app's backend, signed and named`() async throws {
+        let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
+        let cluster = try Cluster()
+        let sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        try cluster.publish(self.event(7))
+        let received = try #require(await runOnDedicatedThread { receiver.wait { $0.count == 1 } }?.first)
+        #expect(received.headers["liveplaza-event"] == "memberState")
+        let seconds = try #require(received.headers["liveplaza-timestamp"].flatMap { Int64($0) })
+        #expect(abs(seconds - WallClock.milliseconds() / 1000) < 60)
+        #expect(
+            received.headers["liveplaza-signature"]
+                == WebhookPost.signature(of: received.body, at: seconds, secret: Self.secret))
+        let body = try Wire.decode(JSONValue.self, from: received.body)
+        #expect(body.members["app"] == "demo" && body.members["live"] == "concert" && body.members["v"] == 1)
+        guard case .text(let id)? = body.members["id"] else {
+            Issue.record("the event has no id: \(received.text)")
+            return
+        }
+        #expect(id.hasSuffix("-0"))
+    }
+
+    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    func `a sender whose session a broker refuses asks for a longer one`() async throws {
+        let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
+        // Below what the tests' broker takes, which is 1000.
+        let session = GroupSessionTimeout(first: .milliseconds(600))
+        let cluster = try Cluster(session: session)
+        let sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        try cluster.publish(self.event(7))
+        #expect(await runOnDedicatedThread { receiver.wait { $0.count == 1 } } != nil)
+        #expect(session.timeout == .seconds(2))
+    }
+
+    /// Rules: R14.5.
+    @Test func `events come in order within a live, through failures, each until it is taken`() async throws {
+        // Every third request fails, and the first of each stays unanswered or is refused.
+        let receiver = try WebhookReceiver { index, _ in index % 3 == 1 ? .answer(500, "later") : .answer(200, "{}") }
+        let cluster = try Cluster()
+        let sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        for number in 1...20 {
+            for live in ["a", "b", "c"] { try cluster.publish(self.event(Int64(number), live: LiveID(live))) }
+        }
+        let received = try #require(
+            await runOnDedicatedThread {
+                receiver.wait(timeout: .seconds(60)) { received in
+                    let all = self.numbers(received)
+                    return ["a", "b", "c"].allSatisfy { Set(all[$0] ?? []).count == 20 }
+                }
+            })
+        for (live, numbers) in self.numbers(received) {
+            // A number may come again, but none before its turn.
+            #expect(numbers == numbers.sorted() && Set(numbers) == Set(1...20), "\(live): \(numbers)")
+        }
+    }
+
+    /// Rules: R14.4.
+    @Test func `a dead backend costs its own app's events, and no other's`() async throws {
+        let dead = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
+        let failing = try WebhookReceiver { _, _ in .answer(500, "") }
+        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let cluster = try Cluster()
+        let hooks: [AppID: AppHooks] = ["dead": dead, "failing": self.hooks(failing), "demo": self.hooks(receiver)]
+        let sender = cluster.start(hooks) { limits in
+            limits.maxAttempts = 3
+            limits.maxPerApp = 5
+        }
+        defer { sender.stop() }
+        for app: AppID in ["dead", "failing", "demo"] {
+            for number in 1...20 { try cluster.publish(self.event(Int64(number), app: app)) }
+        }
+        let received = try #require(
+            await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
+        #expect(self.numbers(received)["concert"] == Array(1...20), "also those that had no room at first")
+        // Each event of the other is tried as often as it may be, and then given up; none is passed over for good.
+        let tried = try #require(await runOnDedicatedThread { failing.wait(timeout: .seconds(30)) { $0.count == 60 } })
+        #expect(self.numbers(tried)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
+        #expect(cluster.metric(MetricNames.Webhooks.delivered) == 20)
+        #expect(cluster.metric(MetricNames.Webhooks.givenUp) >= 19)
+    }
+
+    @Test func `a backend that was away gets all events in order, and after a takeover no other's are told again`()
+        async throws
+    {
+        let isOpen = Locked(false)
+        let away = try WebhookReceiver { _, _ in isOpen.withLock { $0 } ? .answer(200, "{}") : .answer(503, "") }
+        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let cluster = try Cluster()
+        let hooks: [AppID: AppHooks] = ["away": self.hooks(away), "demo": self.hooks(receiver)]
+        var sender = cluster.start(hooks) { limits in
+            limits.maxAttempts = 1000
+            limits.maxPerApp = 5
+        }
+        for number in 1...20 {
+            try cluster.publish(self.event(Int64(number), app: "away"))
+            try cluster.publish(self.event(Int64(number)))
+        }
+        _ = try #require(
+            await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
+        _ = try #require(await runOnDedicatedThread { away.wait { !$0.isEmpty } })
+        // The receiver has seen the last request before the sender has counted its answer. A sender that stops in
+        // between sends the event again.
+        try #require(await cluster.waits(for: 20, of: MetricNames.Webhooks.delivered))
+        sender.stop()
+        let before = away.received.count
+        isOpen.withLock { $0 = true }
+        sender = cluster.start(hooks) { $0.maxPerApp = 5 }
+        defer { sender.stop() }
+        let received = try #require(
+            await runOnDedicatedThread {
+                away.wait(timeout: .seconds(30)) { self.numbers(Array($0.dropFirst(before)))["concert"]?.last == 20 }
+            })
+        #expect(self.numbers(Array(received.dropFirst(before)))["concert"] == Array(1...20))
+        #expect(self.numbers(receiver.received)["concert"] == Array(1...20))
+    }
+
+    @Test func `a backend gets the events that its app wants, and an app without hooks none`() async throws {
+        let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let cluster = try Cluster()
+        let sender = cluster.start(["demo": self.hooks(receiver, events: [.seatsChanged])])
+        defer { sender.stop() }
+        try cluster.publish(self.event(1))
+        try cluster.publish(self.event(2, app: "other"))
+        try cluster.publish(
+            WebhookEvent(LiveKey("demo", "concert"), at: Timestamp(milliseconds: 3), .seatsChanged(seats: [])))
+        let received = try #require(await runOnDedicatedThread { receiver.wait { !$0.isEmpty } })
+        #expect(self.numbers(received) == ["concert": [3]])
+    }
+
+    @Test func `what a stopped sender did not get through is sent by the next, and nothing that was taken`()
+        async throws
+    {
+        let isOpen = Locked(false)
+        let receiver = try WebhookReceiver { _, _ in isOpen.withLock { $0 } ? .answer(200, "{}") : .answer(503, "") }
+        let cluster = try Cluster()
+        isOpen.withLock { $0 = true }
+        var sender = cluster.start(["demo": self.hooks(receiver)])
+        for number in 1...5 { try cluster.publish(self.event(Int64(number))) }
+        _ = try #require(
+            await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 5 } })
+        try #require(await cluster.waits(for: 5, of: MetricNames.Webhooks.delivered))
+        isOpen.withLock { $0 = false }
+        for number in 6...8 { try cluster.publish(self.event(Int64(number))) }
+        _ = try #require(
+            await runOnDedicatedThread { receiver.wait { self.numbers($0)["concert"]?.contains(6) == true } })
+        sender.stop()
+        isOpen.withLock { $0 = true }
+        let before = receiver.received.count
+        sender = cluster.start(["demo": self.hooks(receiver)])
+        defer { sender.stop() }
+        let received = try #require(
+            await runOnDedicatedThread {
+                receiver.wait(timeout: .seconds(30)) { self.numbers(Array($0.dropFirst(before)))["concert"]?.last == 8 }
+            })
+        #expect(self.numbers(Array(received.dropFirst(before)))["concert"] == [6, 7, 8])
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// /// Compares the machine with models that are written from the rules alone: every move in every state that three
+/// lives can reach, and long random walks of more lives.
+struct ConnectionModelTests {
+    @Test func `I12 I13 every move of three lives in every reachable state has the result of the model`() throws {
+        let lives: [LiveID] = ["a", "b", "c"]
+        let moves = ConnectionModel.moves(lives)
+        let harness = ConnectionHarness(lives)
+        var known: Set<ConnectionModel> = [harness.connectionModel]
+        var open = [harness]
+        var steps = 0
+        // The states with the shortest paths come first: on a long path, battles would end by time while others are
+        // still requested.
+        while !open.isEmpty {
+            let harness = open.removeFirst()
+            let before = harness.connectionModel
+            for move in moves {
+                var (model, machine) = (before, harness)
+                let (done, said) = (machine.make(move), model.make(move))
+                try #require(done == said, "\(move) in \(before)")
+                try #require(machine.connectionModel == model, "\(move) in \(before)")
+                steps += 1
+                guard known.insert(model).inserted else { continue }
+                machine.resetRequestLimiters()
+                open.append(machine)
+            }
+        }
+        #expect(known.count > 60, "only \(known.count) states in \(steps) steps")
+    }
+
+    @Test func `I13 I14 every battle move of three connected lives in every state has the result of the model`() throws
+    {
+        let lives: [LiveID] = ["a", "b", "c"]
+        let moves = BattleModel.moves(lives)
+        var harness = ConnectionHarness(lives)
+        harness.connect("a", "b", "c")
+        var known: Set<BattleModel> = [harness.battleModel]
+        var open = [harness]
+        var steps = 0
+        // The states with the shortest paths come first: on a long path, battles would end by time while others are
+        // still requested.
+        while !open.isEmpty {
+            let harness = open.removeFirst()
+            let before = harness.battleModel
+            for move in moves {
+                var (model, machine) = (before, harness)
+                let (done, said) = (machine.make(move), model.make(move))
+                try #require(done == said, "\(move) in \(before)")
+                try #require(machine.battleModel == model, "\(move) in \(before)")
+                steps += 1
+                guard known.insert(model).inserted else { continue }
+                machine.resetRequestLimiters()
+                open.append(machine)
+            }
+        }
+        #expect(known.count > 20, "only \(known.count) states in \(steps) steps")
+    }
+
+    @Test(arguments: UInt64(1)...4)
+    func `I12 I13 long random walks of eight lives have the results of the model`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let lives = (0..<8).map { LiveID("l\($0)") }
+        let moves = ConnectionModel.moves(lives)
+        var harness = ConnectionHarness(lives)
+        var model = harness.connectionModel
+        var largest = 0
+        for step in 0..<2000 {
+            // Exits and endings are chosen less often than other moves, so that connections grow.
+            var move = moves[Int.random(in: 0..<moves.count, using: &random)]
+            if Int.random(in: 0..<3, using: &random) > 0,
+                let request = model.requests.sorted(by: { $0.lexicographicallyPrecedes($1) }).first
+            {
+                move = .accept(request[1], request[0])
+            }
+            let (done, said) = (harness.make(move), model.make(move))
+            try #require(done == said, "seed \(seed), step \(step): \(move)")
+            try #require(harness.connectionModel == model, "seed \(seed), step \(step): \(move)")
+            largest = max(largest, model.connections.map(\.count).max() ?? 0)
+            harness.resetRequestLimiters()
+        }
+        #expect(largest > 3, "only \(largest) lives were ever connected")
+    }
+
+    @Test(arguments: UInt64(11)...14)
+    func `I14 the scores of a random battle equal the updates that were made while it ran`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<20 {
+            var harness = ConnectionHarness(["a", "b", "c"])
+            harness.connect("a", "b", "c")
+            let id = harness.fight("a", "b", "c", seconds: 20)
+            var scores: [LiveID: Int64] = ["a": 0, "b": 0, "c": 0]
+            var fighting: Set<LiveID> = ["a", "b", "c"]
+            var elapsed: Int64 = 0
+            while elapsed < 20_000, !fighting.isEmpty {
+                let live: LiveID = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0:
+                    let code = harness.call(live) { .exitBattle(battle: id, live: live, caller: $0) }.code
+                    try #require(code == (fighting.contains(live) ? 0 : 100414))
+                    fighting.remove(live)
+                case 1...3:
+                    let milliseconds = Int64.random(in: 1...4000, using: &random)
+                    elapsed += milliseconds
+                    _ = harness.advance(milliseconds: milliseconds)
+                default:
+                    let value = Int64.random(in: 0...50, using: &random)
+                    let isAdded = Bool.random(using: &random)
+                    let command = ConnectionCommand.updateScores(
+                        battle: id, operation: isAdded ? .accumulate : .overwrite,
+                        scores: [ScoreUpdate(live: live, score: value)], caller: harness.callers.server())
+                    // The update is sent several times, but counts once.
+                    for _ in 0...Int.random(in: 0...2, using: &random) {
+                        try #require(harness.handle(command).liveCodes == [fighting.contains(live) ? 0 : 100414])
+                    }
+                    if fighting.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + value }
+                }
+            }
+            if !fighting.isEmpty { _ = harness.advance(milliseconds: 20_000) }
+            guard case .battle(let battle)? = harness.machine.journal[.battle("demo", id)], let view = battle.view
+            else {
+                Issue.record("seed \(seed): the result is gone")
+                return
+            }
+            #expect(view.ended == (fighting.isEmpty ? .allMemberExit : .timeOver), "seed \(seed)")
+            for side in view.sides { #expect(side.score == scores[side.live], "seed \(seed), \(side.live)") }
+            #expect(harness.score(id, [("a", 1)]).liveCodes == [100421])
+        }
+    }
+}

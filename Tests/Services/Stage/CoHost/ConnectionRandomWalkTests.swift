@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// Long random walks: the invariants hold after each step, for any inputs in any order.
+struct ConnectionRandomWalkTests {
+    @Test(arguments: UInt64(1)...6)
+    func `I12 I13 I14 random commands keep connections symmetric and end every request and battle once`(
+        seed: UInt64
+    ) throws {
+        var walk = ConnectionRandomWalk(seed: seed)
+        for step in 0..<3000 {
+            walk.step()
+            try #require(walk.machine.violations == [], "seed \(seed), step \(step)")
+            walk.checker.compare(with: walk.machine.journal)
+            try #require(walk.checker.wrong == [], "seed \(seed), step \(step)")
+            if step % 250 == 0 {
+                try #require(try walk.machine.roundTripsThroughStateTopic(), "seed \(seed), step \(step)")
+            }
+        }
+        let checker = walk.checker
+        let reach = "\(checker.opened) requests, \(checker.results.count) battles, \(checker.mostMembers) lives"
+        #expect(checker.opened > 100 && checker.results.count > 10 && checker.mostMembers > 4, "only \(reach)")
+        #expect(checker.opened == checker.ended + checker.openRequests.count)
+        for _ in 0..<3 { walk.advance(milliseconds: 600_000) }
+        #expect(walk.checker.opened == walk.checker.ended, "after the longest time-out none is open")
+        #expect(walk.checker.started == Set(walk.checker.results.keys), "every battle has its one result")
+        #expect(walk.checker.wrong == [])
+    }
+
+    @Test(arguments: UInt64(21)...24)
+    func `I15 a batch that is rolled back and repeated has the same effects and rows`(seed: UInt64) throws {
+        try ConnectionRandomWalk.requireSameAfterRollbacks(seed: seed, rounds: 200)
+    }
+
+    @Test func `I17 lives of another app are invisible`() {
+        var harness = ConnectionHarness(["a", "b"])
+        let other = harness.machine.send(
+            ConnectionInput(
+                app: "other",
+                .request(
+                    from: "a", to: ["b"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
+                    caller: harness.callers.user("host-a"))))
+        #expect(other.code == 100004)
+        _ = harness.machine.send(
+            ConnectionInput(app: "other", .opened(live: "x", owner: ConnectionHarness.host("x"), isVoice: false)))
+        #expect(harness.request("a", "x").liveCodes == [1])
+    }
+}
+
+/// One random walk: a machine, random inputs, and a checker of its effects.
+struct ConnectionRandomWalk: RandomWalk {
+    static let stepsPerPause = 6
+    static let maxPauseMilliseconds: Int64 = 2500
+    static let lives = (0..<10).map { LiveID("l\($0)") }
+    var random: SeededRandom
+    var machine = MachineHarness(ConnectionMachine(policies: Policies(["demo": AppPolicy(maxBattleSeconds: 20)])))
+    var callers = Callers()
+    var checker = ConnectionEffectChecker()
+    var last: (input: ConnectionInput, reply: Reply)?
+
+    var wrong: [String] {
+        get { self.checker.wrong }
+        set { self.checker.wrong = newValue }
+    }
+
+    init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
+
+    mutating func send(_ input: ConnectionInput) -> [Effect] {
+        let effects = self.machine.send(input)
+        self.checker.check(input.command, effects, at: self.machine.moment.now)
+        return effects
+    }
+
+    mutating func advance(milliseconds: Int64) {
+        let effects = self.machine.advance(milliseconds: milliseconds)
+        self.checker.check(nil, effects, at: self.machine.moment.now)
+    }
+
+    private func live(_ id: LiveID) -> HostedLive? {
+        if case .live(let live)? = self.machine.journal[.live(LiveKey("demo", id))] { live.value } else { nil }
+    }
+
+    mutating func randomInput() -> ConnectionInput { ConnectionInput(app: "demo", self.randomCommand()) }
+
+    /// A random command, usually one that is possible in the current state.
+    private mutating func randomCommand() -> ConnectionCommand {
+        let id = self.pick(Self.lives)
+        let live = self.live(id)
+        let others = (0..<3).map { _ in self.pick(Self.lives) }
+        // Most battle requests name connected lives.
+        var partners = others
+        if let id = live?.connection, case .connection(let view)? = self.machine.journal[.connection("demo", id)] {
+            partners += [self.pick(view.members).live, self.pick(view.members).live]
+        }
+        let isOwner = Int.random(in: 0..<20, using: &self.random) != 0
+        let caller = self.callers.user(isOwner ? ConnectionHarness.host(id).userID : "gina")
+        let timeout = Int64.random(in: 0...12, using: &self.random)
+        let battle: BattleID = live?.battleRequest ?? live?.battle ?? "b-1"
+        switch Int.random(in: 0..<72, using: &self.random) {
+        case 0: return Bool.random(using: &self.random) ? .ended(live: id, ending: ending()) : .confirmOwner(live: id)
+        case 1...4:
+            let isVoice = Int.random(in: 0..<16, using: &self.random) == 0
+            return .opened(live: id, owner: ConnectionHarness.host(id), isVoice: live?.isVoice ?? isVoice)
+        case 5 where Bool.random(using: &self.random): return .userGone(live: id, user: caller.userID)
+        case 5, 6: return .confirmOwner(live: id)
+        case 7: return .floor(live: id, user: caller.userID, ticket: Ticket(50))
+        case 8...19:
+            return .request(
+                from: id, to: others, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: caller)
+        case 20: return .cancelRequest(from: id, to: live?.outgoing ?? others, caller: caller)
+        case 21...34: return .accept(live: id, inviter: live?.incoming ?? others[0], caller: caller)
+        case 35: return .reject(live: id, inviter: live?.incoming ?? others[0], caller: caller)
+        case 36: return .exit(live: id, caller: caller)
+        case 37...44:
+            return .requestBattle(
+                from: id, to: partners, durationSeconds: Int64.random(in: 0...21, using: &self.random),
+                needResponse: Int.random(in: 0..<3, using: &self.random) != 0, timeoutSeconds: timeout,
+                extensionInfo: "", caller: caller)
+        case 45: return .cancelBattle(battle: battle, live: id, to: others, caller: caller)
+        case 46...51: return .acceptBattle(battle: battle, live: id, caller: caller)
+        case 52: return .rejectBattle(battle: battle, live: id, caller: caller)
+        case 53: return .exitBattle(battle: battle, live: id, caller: caller)
+        default:
+            let scores = ([id] + others.prefix(1)).map {
+                ScoreUpdate(live: $0, score: Int64.random(in: -2...9, using: &self.random))
+            }
+            return .updateScores(
+                battle: battle, operation: self.pick([.accumulate, .accumulate, .overwrite]), scores: scores,
+                caller: self.callers.server())
+        }
+    }
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// The properties of all layouts, and the exact shapes of R9.1 to R9.7.
+struct StageLayoutTests {
+    /// Writes a region as `x,y widthxheight`, with a leading `^` when its z-order is above 0.
+    private static func text(_ region: StageLayout.Region) -> String {
+        (region.zorder > 0 ? "^" : "") + "\(region.x),\(region.y) \(region.width)x\(region.height)"
+    }
+
+    /// The layout of a live in which each seat of `occupied` is taken by a user named after the seat.
+    private static func layout(
+        _ template: Int, occupied: [Int], seats: Int = 9, connection: ConnectionView? = nil
+    ) -> StageLayout {
+        let template = SeatTemplate.resolved(template)
+        let seats = (0..<template.seatCount(requested: seats)).map { index in
+            let user = info(UserID("u\(index)"))
+            let occupant = SeatUser(user: user, role: index == 0 ? .owner : .generalUser, live: "room")
+            return Seat(index: index, occupant: occupied.contains(index) ? occupant : nil)
+        }
+        return .computed(live: "room", seats: seats, template: template, connection: connection)
+    }
+
+    private static func frames(_ template: Int, people: Int, seats: Int = 9) -> [String] {
+        self.layout(template, occupied: Array(0..<people), seats: seats).regions.map(self.text)
+    }
+
+    // MARK: - Golden shapes
+
+    /// Rules: R1.10, R9.1.
+    @Test(
+        arguments: [
+            (0, []), (1, ["0,0 1080x1920"]), (2, ["0,0 540x1920", "540,0 540x1920"]),
+            (3, ["0,0 540x1920", "540,0 540x960", "540,960 540x960"]),
+            (4, ["0,0 540x960", "540,0 540x960", "0,960 540x960", "540,960 540x960"]),
+            (
+                5,
+                ["0,0 360x960", "360,0 360x960", "720,0 360x960", "180,960 360x960", "540,960 360x960"]
+            ),
+            (
+                6,
+                [
+                    "0,0 360x960", "360,0 360x960", "720,0 360x960", "0,960 360x960", "360,960 360x960",
+                    "720,960 360x960",
+                ]
+            ),
+            (
+                7,
+                [
+                    "0,0 360x640", "360,0 360x640", "720,0 360x640", "0,640 360x640", "360,640 360x640",
+                    "720,640 360x640",
+                    "360,1280 360x640",
+                ]
+            ),
+            (
+                8,
+                [
+                    "0,0 360x640", "360,0 360x640", "720,0 360x640", "0,640 360x640", "360,640 360x640",
+                    "720,640 360x640",
+                    "180,1280 360x640", "540,1280 360x640",
+                ]
+            ),
+            (
+                9,
+                [
+                    "0,0 360x640", "360,0 360x640", "720,0 360x640", "0,640 360x640", "360,640 360x640",
+                    "720,640 360x640",
+                    "0,1280 360x640", "360,1280 360x640", "720,1280 360x640",
+                ]
+            ),
+        ] as [(Int, [String])])
+    func `template 600 divides the canvas into equal cells for the number of users`(people: Int, expected: [String]) {
+        #expect(Self.frames(600, people: people) == expected)
+    }
+
+    /// Rules: R9.2.
+    @Test func `template 601 stacks small squares over the right edge from the bottom up`() {
+        #expect(Self.frames(601, people: 1) == ["0,0 1080x1920"])
+        #expect(
+            Self.frames(601, people: 7) == [
+                "0,0 1080x1920", "^810,1650 270x270", "^810,1380 270x270", "^810,1110 270x270", "^810,840 270x270",
+                "^810,570 270x270", "^810,300 270x270",
+            ])
+    }
+
+    /// Rules: R9.3.
+    @Test func `templates 800 and 801 keep their empty cells`() {
+        let grid = Self.layout(800, occupied: [0, 4])
+        #expect(grid.regions.count == 9)
+        #expect(grid.regions.map(\.userID.text) == ["u0", "", "", "", "u4", "", "", "", ""])
+        #expect(Self.text(grid.regions[4]) == "360,640 360x640")
+        #expect(
+            Self.frames(801, people: 1) == [
+                "0,0 832x1920", "832,0 248x320", "832,320 248x320", "832,640 248x320", "832,960 248x320",
+                "832,1280 248x320", "832,1600 248x320",
+            ])
+    }
+
+    /// Rules: R9.4.
+    @Test(arguments: [(200, 4, 1920, 1080), (201, 10, 1920, 1080), (604, 10, 1080, 1920)])
+    func `templates 200, 201 and 604 show one user, and the others are only heard`(
+        template: Int, seats: Int, width: Int, height: Int
+    ) {
+        let layout = Self.layout(template, occupied: [0, 1])
+        #expect(layout.canvas == StageLayout.Canvas(width: width, height: height, templateID: template))
+        #expect(
+            layout.regions.map(Self.text) == ["0,0 \(width)x\(height)"]
+                + Array(repeating: "0,0 0x0", count: seats - 1))
+    }
+
+    /// Rules: R9.5.
+    @Test func `templates 400 and 802 split the canvas in two`() {
+        #expect(Self.frames(400, people: 1) == ["0,0 960x1080", "960,0 960x1080"])
+        let groups = Self.frames(802, people: 0)
+        #expect(
+            groups == [
+                "0,0 270x640", "270,0 270x640", "0,640 270x640", "270,640 270x640", "0,1280 270x640",
+                "270,1280 270x640",
+                "540,0 270x640", "810,0 270x640", "540,640 270x640", "810,640 270x640", "540,1280 270x640",
+                "810,1280 270x640",
+            ])
+    }
+
+    /// Rules: R9.6.
+    @Test func `template 602 re-flows around a focus, and template 603 in a uniform grid`() {
+        #expect(Self.frames(602, people: 1) == ["0,0 1080x1920"])
+        #expect(Self.frames(602, people: 3) == ["0,0 720x1920", "720,0 360x960", "720,960 360x960"])
+        #expect(Self.frames(603, people: 2) == ["0,0 540x960", "540,0 540x960"])
+        #expect(Self.frames(603, people: 5).last == "360,640 360x640")
+    }
+
+    /// Rules: R9.7.
+    @Test func `voice templates lay squares in rows, for as many seats as the live has`() {
+        #expect(
+            Self.frames(50, people: 0, seats: 6) == [
+                "0,0 270x270", "270,0 270x270", "540,0 270x270", "810,0 270x270", "270,270 270x270", "540,270 270x270",
+            ])
+        #expect(Self.layout(70, occupied: [], seats: 6).canvas.height == 432)
+        #expect(Self.frames(70, people: 1, seats: 6).last == "432,216 216x216")
+        #expect(Self.layout(70, occupied: [], seats: 0).regions.isEmpty)
+        #expect(
+            Self.frames(2, people: 0).prefix(7) == [
+                "0,0 180x180", "180,0 180x180", "360,0 180x180", "0,180 180x180", "180,180 180x180", "360,180 180x180",
+                "540,0 180x180",
+            ])
+    }
+
+    /// Rules: R3.41.
+    @Test func `an unknown template has the layout of template 600`() {
+        #expect(Self.layout(999, occupied: [0, 3]) == Self.layout(600, occupied: [0, 3]))
+    }
+
+    // MARK: - Co-hosts
+
+    private static func member(_ live: LiveID, _ occupied: [Int]? = nil, voice: Bool = false) -> ConnectionMember {
+        let people = (occupied ?? []).map { index in
+            Seat(
+                index: index,
+                occupant: SeatUser(user: info(UserID("\(live)\(index)")), role: .generalUser, live: live))
+        }
+        let empty = (0..<6).filter { occupied?.contains($0) != true }.map { Seat(index: $0) }
+        let seats = voice ? (people + empty).sorted { $0.index < $1.index } : people
+        return ConnectionMember(
+            live: live, host: info(UserID("host-\(live)")), joinedAt: Timestamp(milliseconds: 0),
+            seats: live == "room" || occupied == nil && !voice ? nil : seats)
+    }
+
+    @Test func `a connection's template shows all lives, the own live first, and hosts before guests`() {
+        let view = ConnectionView(
+            id: "c-1", members: [Self.member("duet", [0, 2]), Self.member("room"), Self.member("trio")],
+            templateID: 600)
+        let layout = Self.layout(800, occupied: [0, 5], connection: view)
+        #expect(layout.canvas.templateID == 600)
+        #expect(layout.regions.map(\.userID.text) == ["u0", "duet0", "host-trio", "u5", "duet2"])
+        #expect(layout.regions.map(\.live.text) == ["room", "duet", "trio", "room", "duet"])
+        #expect(layout.regions.map(\.seatIndex) == [0, 0, 0, 5, 2])
+        let empty = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet", [])], templateID: 600)
+        #expect(
+            Self.layout(800, occupied: [0], connection: empty).regions.map(\.userID.text) == ["u0"],
+            "where nobody sits, nobody is shown")
+        #expect(Self.layout(800, occupied: [0, 5]).canvas.templateID == 800, "its own template is back afterwards")
+    }
+
+    /// Rules: R7.13.
+    @Test func `by template, co-hosts float over the own host, stand side by side, or form groups of six`() {
+        let two = [Self.member("room"), Self.member("duet", [0])]
+        let floats = Self.layout(
+            600, occupied: [0], connection: ConnectionView(id: "c-1", members: two, templateID: 601))
+        #expect(floats.regions.map(Self.text) == ["0,0 1080x1920", "^810,1650 270x270"])
+        let wide = Self.layout(
+            600, occupied: [0, 1], connection: ConnectionView(id: "c-1", members: two, templateID: 400))
+        #expect(wide.regions.map(Self.text) == ["0,0 960x1080", "960,0 960x1080", "0,0 0x0"])
+        #expect(wide.regions.map(\.userID.text) == ["u0", "duet0", "u1"])
+        let voices = [Self.member("room"), Self.member("duet", [1], voice: true), Self.member("trio", [], voice: true)]
+        let groups = Self.layout(
+            70, occupied: [0, 6], seats: 8, connection: ConnectionView(id: "c-1", members: voices, templateID: 2))
+        #expect(groups.canvas == StageLayout.Canvas(width: 1080, height: 720, templateID: 2))
+        #expect(groups.regions.count == 18, "six places of each live, taken or not")
+        let guest = groups.regions.first { $0.userID == "duet1" }
+        #expect(guest.map(Self.text) == "720,0 180x180")
+        #expect(groups.regions.last.map(Self.text) == "360,540 180x180")
+        #expect(!groups.regions.contains { $0.userID == "u6" }, "the seventh seat takes no part")
+    }
+
+    /// Rules: R8.18.
+    @Test func `a connection with one live, or with a template of the other kind, does not change the layout`() {
+        let alone = ConnectionView(id: "c-1", members: [Self.member("room")], templateID: 601)
+        #expect(Self.layout(600, occupied: [0], connection: alone) == Self.layout(600, occupied: [0]))
+        let odd = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet")], templateID: 2)
+        #expect(Self.layout(600, occupied: [0], connection: odd) == Self.layout(600, occupied: [0]))
+    }
+
+    // MARK: - Properties of all layouts
+
+    /// Rules: R9.9.
+    @Test(arguments: SeatTemplate.all)
+    func `every template places any number of users inside the canvas, and overlapping frames differ in z-order`(
+        template: SeatTemplate
+    ) {
+        var random = SeededRandom(seed: UInt64(template.id))
+        for wanted in template.fixesSeatCount ? [template.seats.lowerBound] : [0, 1, 2, 5, 8, 13, 50] {
+            for people in 0...wanted {
+                let occupied = Array((0..<wanted).shuffled(using: &random).prefix(people))
+                let layout = Self.layout(template.id, occupied: occupied, seats: wanted)
+                #expect(Self.faults(of: layout) == [], "\(people) of \(wanted)")
+                let shown = layout.regions.filter { !$0.userID.text.isEmpty }
+                #expect(Set(shown.map(\.seatIndex)) == Set(occupied), "everybody, once")
+                #expect(shown.count == people)
+                #expect(layout == Self.layout(template.id, occupied: occupied.reversed(), seats: wanted))
+            }
+        }
+    }
+
+    @Test(arguments: [-1, 6, 99, Int.max])
+    func `a seat of another live is placed by its position, whatever its index is`(index: Int) {
+        let members = [Self.member("room", [0]), Self.member("duet", [0, 1])].map { member in
+            var member = member
+            member.seats = member.seats?.map { seat in
+                var seat = seat
+                seat.index = index
+                return seat
+            }
+            return member
+        }
+        let view = ConnectionView(id: "c-1", members: members, templateID: 2)
+        let layout = StageLayout.computed(
+            live: "room", seats: [Seat(index: 0)], template: .resolved(50), connection: view)
+        #expect(layout.regions.count == 1 + (members[1].seats?.count ?? 0))
+        #expect(Self.faults(of: layout) == [])
+    }
+
+    @Test(arguments: [400, 600, 601], UInt64(1)...4)
+    func `the layout of every connection of two to nine lives stays inside the canvas`(template: Int, seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        for lives in 2...Limits.coHostLives {
+            let members = (0..<lives).map { number in
+                let people = Array((0..<9).shuffled(using: &random).prefix(Int.random(in: 1...9, using: &random)))
+                return Self.member(number == 0 ? "room" : LiveID("live\(number)"), people.sorted())
+            }
+            let view = ConnectionView(id: "c-1", members: members.shuffled(using: &random), templateID: template)
+            let layout = Self.layout(600, occupied: [0, 3], connection: view)
+            #expect(Self.faults(of: layout) == [], "\(lives) lives")
+            let count = members.reduce(2) { $0 + ($1.seats ?? []).count }
+            #expect(layout.regions.count == count)
+            #expect(Set(layout.regions.map { "\($0.live)/\($0.userID)" }).count == count)
+        }
+    }
+
+    /// Rules: R9.10.
+    @Test func `a grid with full rows covers its canvas without gaps`() {
+        for people in [1, 2, 3, 4, 6, 9] {
+            let layout = Self.layout(600, occupied: Array(0..<people))
+            let area = layout.regions.reduce(0) { $0 + $1.width * $1.height }
+            #expect(area == layout.canvas.width * layout.canvas.height, "\(people) people")
+        }
+        for template in [800, 801, 802, 400] {
+            let layout = Self.layout(template, occupied: [])
+            let area = layout.regions.reduce(0) { $0 + $1.width * $1.height }
+            #expect(area == layout.canvas.width * layout.canvas.height, "\(template)")
+        }
+    }
+
+    /// Lists the faults of a layout; a correct layout has none.
+    private static func faults(of layout: StageLayout) -> [String] {
+        var faults: [String] = []
+        let shown = layout.regions.filter { $0.width > 0 || $0.height > 0 }
+        for region in layout.regions {
+            if region.x < 0 || region.y < 0 || region.width < 0 || region.height < 0
+                || region.x + region.width > layout.canvas.width || region.y + region.height > layout.canvas.height
+            {
+                faults.append("\(region) is outside")
+            }
+            if (region.width == 0) != (region.height == 0) { faults.append("\(region) is a line") }
+        }
+        for (index, one) in shown.enumerated() {
+            for other in shown.dropFirst(index + 1) where one.zorder == other.zorder {
+                let isApart =
+                    one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y
+                    || other.y + other.height <= one.y
+                if !isApart { faults.append("\(one) and \(other) overlap") }
+            }
+        }
+        if layout.canvas.width <= 0 || layout.canvas.height <= 0 { faults.append("no canvas") }
+        return faults
+    }
+}

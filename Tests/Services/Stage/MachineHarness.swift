@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// A machine, its rows, and a clock that only the test advances.
+struct MachineHarness<M: Machine> {
+    let machine: M
+    var journal = Journal<M.Key, M.Row>()
+    var moment = Moment(now: Timestamp(milliseconds: 1_000_000), offset: 100)
+
+    init(_ machine: M) { self.machine = machine }
+
+    /// Handles one input at the next offset, and commits.
+    mutating func send(_ input: M.Input) -> [Effect] where M.Effect == Effect {
+        let effects = self.sendUncommitted(input)
+        self.journal.commit()
+        return effects
+    }
+
+    /// Handles one input, at the next offset, without a commit.
+    mutating func sendUncommitted(_ input: M.Input) -> [Effect] where M.Effect == Effect {
+        self.moment.offset += 1
+        var effects: [Effect] = []
+        self.machine.handle(input, in: &self.journal, at: self.moment, into: &effects)
+        return effects
+    }
+
+    /// Advances the clock and handles the rows that fall due, as a tick of the inbox does.
+    mutating func advance(milliseconds: Int64) -> [Effect] where M.Effect == Effect {
+        self.moment.now = self.moment.now + Milliseconds(milliseconds)
+        self.moment.offset += 1
+        var effects: [Effect] = []
+        self.machine.handleDue(in: &self.journal, at: self.moment, into: &effects)
+        self.journal.commit()
+        return effects
+    }
+}
+
+extension MachineHarness where M.Row: Codable {
+    /// Whether every key and row is unchanged after encoding for the state topic and decoding.
+    func roundTripsThroughStateTopic() throws -> Bool {
+        for key in self.journal.sortedKeys {
+            guard let row = self.journal[key] else { return false }
+            let text = try JSONEncoder().encode(row)
+            guard try JSONDecoder().decode(M.Row.self, from: text) == row, M.Key(text: key.text) == key else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+/// A machine that can check the invariants of its rows.
+protocol CheckedMachine: Machine where Effect == PlazaModel.Effect {
+    func checkInvariants(of journal: Journal<Key, Row>, at now: Timestamp) -> [String]
+}
+
+extension SeatMachine: CheckedMachine {}
+extension ConnectionMachine: CheckedMachine {}
+
+extension MachineHarness where M: CheckedMachine {
+    /// Lists the violations of the invariants in the rows.
+    var violations: [String] { self.machine.checkInvariants(of: self.journal, at: self.moment.now) }
+
+    /// Handles a batch, rolls it back, handles it again, and commits.
+    ///
+    /// Requires that effects and rows are the same both times.
+    mutating func requireSameAfterRollback(_ inputs: [M.Input], _ comment: Comment) throws {
+        let moment = self.moment
+        let before = self.journal.sortedKeys.map { self.journal[$0] }
+        let first = inputs.map { self.sendUncommitted($0) }
+        let rows = self.journal.sortedKeys.map { self.journal[$0] }
+        self.journal.rollback()
+        try #require(self.journal.sortedKeys.map { self.journal[$0] } == before, comment)
+        self.moment = moment
+        let second = inputs.map { self.sendUncommitted($0) }
+        try #require(first == second, comment)
+        try #require(self.journal.sortedKeys.map { self.journal[$0] } == rows, comment)
+        self.journal.commit()
+    }
+}
+
+/// A harness that checks the invariants after every step.
+protocol CheckedHarness {
+    associatedtype Tested: CheckedMachine
+    var machine: MachineHarness<Tested> { get set }
+}
+
+extension CheckedHarness {
+    mutating func send(_ input: Tested.Input, sourceLocation: SourceLocation) -> [Effect] {
+        let effects = self.machine.send(input)
+        #expect(self.machine.violations == [], sourceLocation: sourceLocation)
+        return effects
+    }
+
+    mutating func advance(
+        milliseconds: Int64, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> [Effect] {
+        let effects = self.machine.advance(milliseconds: milliseconds)
+        #expect(self.machine.violations == [], sourceLocation: sourceLocation)
+        return effects
+    }
+}
+
+/// Creates callers, with a new request id for each call.
+struct Callers {
+    var counter: Int64 = 0
+
+    mutating func user(_ user: UserID, ticket: Ticket? = Ticket(50)) -> Caller {
+        self.counter += 1
+        return Caller(
+            user: UserInfo(userID: user, userName: user.text), role: .user,
+            request: RequestID(session: SessionID("s-\(user.text)"), counter: self.counter), replyTo: "gw-1",
+            ticket: ticket)
+    }
+
+    mutating func server() -> Caller {
+        self.counter += 1
+        return Caller(
+            user: UserInfo(userID: "backend"), role: .server,
+            request: RequestID(session: "s-backend", counter: self.counter), replyTo: "gw-1")
+    }
+}
+
+extension [Effect] {
+    var replies: [Reply] { self.compactMap { if case .reply(let reply) = $0 { reply } else { nil } } }
+    var notices: [Notice] { self.compactMap { if case .notice(let notice) = $0 { notice } else { nil } } }
+    var stages: [StageRecord] { self.compactMap { if case .stage(let record) = $0 { record } else { nil } } }
+
+    /// The contents that are published to feeds, in order.
+    var feedItems: [FeedContent] {
+        self.compactMap {
+            if case .barrage(let input) = $0, case .publish(let content) = input.command { content } else { nil }
+        }
+    }
+
+    /// The inputs for the seat machine, in order.
+    var seatInputs: [SeatInput] { self.compactMap { if case .seat(let input) = $0 { input } else { nil } } }
+
+    /// The code of the only reply: 0 for a success, nil when there is no reply.
+    var code: Int? {
+        guard let outcome = self.replies.last?.outcome else { return nil }
+        return switch outcome {
+        case .success: 0
+        case .failure(let error): error.code.code
+        }
+    }
+
+    /// The result of the only reply.
+    var result: CallResult? {
+        if case .success(let result)? = self.replies.last?.outcome { result } else { nil }
+    }
+}
+
+extension [Effect] {
+    /// The answer of presence to an offer among the effects: it returns the offer, or rejects the caller.
+    func membershipReply(absent: Set<UserID>) -> Result<SeatInput, MembershipRejection>? {
+        for case .audience(let input) in self {
+            guard case .verifyGuestMembership(let user, let offer, let caller) = input.command else { continue }
+            if absent.contains(user) {
+                let effect = Effect.failure(.notMember, "the user is not in the live", to: caller, app: input.key.app)
+                return .failure(MembershipRejection(effect: effect))
+            }
+            return .success(
+                SeatInput(input.key, .guestMembershipVerified(user: info(user), offer: offer, caller: caller)))
+        }
+        return nil
+    }
+}
+
+/// The rejection by presence of an offer to a user who is not in the live.
+struct MembershipRejection: Error {
+    let effect: Effect
+}
+
+extension SeatCommand {
+    /// Locks or unlocks the seat, but not its devices.
+    static func lock(seatIndex: Int, isLocked: Bool, caller: Caller) -> SeatCommand {
+        .lock(seatIndex: seatIndex, isLocked: isLocked, microphone: nil, camera: nil, caller: caller)
+    }
+}
+
+func info(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }
+
+/// The ending of the live with this epoch.
+func ending(_ epoch: Int64 = 7, _ caller: Caller? = nil) -> Ending {
+    Ending(
+        reason: .endedByHost, caller: caller, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
+        endedAt: Timestamp(milliseconds: 1_000_000))
+}

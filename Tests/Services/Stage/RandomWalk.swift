@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+/// A random walk over a machine: random inputs, pauses and repeated calls, and a check of all effects.
+protocol RandomWalk {
+    associatedtype Tested: CheckedMachine
+    var random: SeededRandom { get set }
+    var machine: MachineHarness<Tested> { get set }
+    /// The last call and its reply, which a client may repeat.
+    var last: (input: Tested.Input, reply: Reply)? { get set }
+    /// The contradictions that were found.
+    var wrong: [String] { get set }
+    /// One in this many steps is a pause.
+    static var stepsPerPause: Int { get }
+    /// The longest pause.
+    static var maxPauseMilliseconds: Int64 { get }
+
+    init(seed: UInt64)
+    mutating func randomInput() -> Tested.Input
+    /// Handles an input and checks its effects.
+    ///
+    /// - Returns: the effects, with the reply to the input.
+    mutating func send(_ input: Tested.Input) -> [Effect]
+    /// Lets time pass and checks the effects of what falls due.
+    mutating func advance(milliseconds: Int64)
+}
+
+extension RandomWalk {
+    mutating func step() {
+        if let last = self.last, Int.random(in: 0..<12, using: &self.random) == 0 {
+            // The client repeats the call: it gets the same reply, and nothing else changes.
+            let effects = self.machine.send(last.input)
+            if effects.replies != [last.reply] || effects.count != 1 { self.wrong.append("I15: not the same") }
+            return
+        }
+        if Int.random(in: 0..<Self.stepsPerPause, using: &self.random) == 0 {
+            self.advance(milliseconds: Int64.random(in: 0...Self.maxPauseMilliseconds, using: &self.random))
+            self.last = nil
+            return
+        }
+        let input = self.randomInput()
+        let effects = self.send(input)
+        // A call that was rejected because of the rate limit counts as a new call when it is repeated.
+        self.last = effects.code == -2 ? nil : effects.replies.last.map { (input, $0) }
+    }
+
+    mutating func pick<T>(_ choices: [T]) -> T {
+        choices[Int.random(in: 0..<choices.count, using: &self.random)]
+    }
+
+    /// Rolls back and repeats batches of random inputs; requires the same effects and rows each time.
+    static func requireSameAfterRollbacks(seed: UInt64, rounds: Int) throws {
+        var walk = Self(seed: seed)
+        for round in 0..<rounds {
+            let inputs = (0..<8).map { _ in walk.randomInput() }
+            try walk.machine.requireSameAfterRollback(inputs, "round \(round)")
+            _ = walk.machine.advance(milliseconds: Int64.random(in: 0...3000, using: &walk.random))
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// Invitations and placements of members, and queries of hosts that join late (R6.14, R6.16, R1.15).
+struct GuestMembershipTests {
+    /// Rules: R6.13.
+    @Test func `an invitation is sent after presence has verified that the guest is in the live`() {
+        var harness = SeatHarness()
+        let host = harness.callers.user("olga")
+        let invite = SeatInput(
+            SeatHarness.room,
+            .invite(user: "gina", seatIndex: 1, timeoutSeconds: 30, extraInfo: "come", caller: host))
+        let offer = SeatOffer.invitation(seatIndex: 1, timeoutSeconds: 30, extraInfo: "come")
+        let asked = Effect.audience(
+            AudienceInput(SeatHarness.room, .verifyGuestMembership(user: "gina", offer: offer, caller: host)))
+        #expect(harness.machine.send(invite) == [asked])
+        #expect(
+            harness.machine.send(invite) == [asked], "I15: asked again while presence has it, it is passed on again")
+        let back = SeatInput(SeatHarness.room, .guestMembershipVerified(user: info("gina"), offer: offer, caller: host))
+        let expiry = harness.machine.moment.now + .seconds(30)
+        #expect(
+            harness.machine.send(back) == [
+                harness.notice(
+                    to: "gina",
+                    .invitationReceived(host: info("olga"), seatIndex: 1, expiresAt: expiry, extraInfo: "come")),
+                harness.success(.done, to: host),
+            ])
+        #expect(
+            harness.machine.send(back) == [harness.success(.done, to: host)], "I15: vouched for twice, it invites once")
+        #expect(harness.machine.send(invite) == [harness.success(.done, to: host)])
+    }
+
+    /// Rules: R6.14.
+    @Test func `a user who is not in the live can be neither invited nor placed`() {
+        var harness = SeatHarness()
+        harness.absent = ["gina"]
+        #expect(
+            harness.call("olga") {
+                .invite(user: "gina", seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: $0)
+            }.code == 100005)
+        #expect(harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code == 100005)
+        #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == -1)
+        #expect(harness.seated == [nil, nil, nil, nil])
+    }
+
+    @Test func `an offer that presence has verified is checked again`() {
+        var harness = SeatHarness()
+        let admin = harness.callers.user("adam")
+        let offer = SeatOffer.invitation(seatIndex: 1, timeoutSeconds: 30, extraInfo: "")
+        _ = harness.machine.send(
+            SeatInput(
+                SeatHarness.room,
+                .invite(user: "gina", seatIndex: 1, timeoutSeconds: 30, extraInfo: "", caller: admin)))
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(admins: [])))
+        #expect(
+            harness.handle(.guestMembershipVerified(user: info("gina"), offer: offer, caller: admin)).code == 100006,
+            "it is no admin any more")
+        let stranger = harness.callers.user("olga")
+        #expect(
+            harness.handle(.guestMembershipVerified(user: info("gina"), offer: offer, caller: stranger)).code
+                == ReplyCode.requestForgotten.code, "what never was asked here cannot come back")
+    }
+
+    /// Rules: R6.16.
+    @Test func `an invitation that cannot be made fails with the code of its reason`() {
+        var harness = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
+        _ = harness.call("gina") { .take(seatIndex: 0, caller: $0) }
+        func invite(_ user: UserID, _ index: Int, timeout: Int64 = 30) -> Int? {
+            harness.call("olga") {
+                .invite(user: user, seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: $0)
+            }.code
+        }
+        #expect(invite("gina", -1) == 100210, "seated already")
+        #expect(invite("olga", -1) == 100002)
+        #expect(invite("gus", 0) == 100201)
+        #expect(invite("gus", 3) == -2344)
+        #expect(invite("gus", 1, timeout: 1801) == 100002)
+        #expect(invite("gus", 1) == 0)
+        #expect(invite("gus", 2) == 100102)
+        _ = harness.call("olga") { .lock(seatIndex: 2, isLocked: true, caller: $0) }
+        #expect(invite("gerd", 2) == 100200)
+    }
+
+    /// Rules: R7.16.
+    @Test func `the app's server places a member on a seat, which voids the member's own requests`() {
+        var harness = SeatHarness()
+        _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        let server = harness.callers.server()
+        let effects = harness.handle(.place(user: "gina", seatIndex: 3, caller: server))
+        #expect(effects.first == harness.notice(to: "gina", .applicationNoResponse(reason: .alreadySeated)))
+        #expect(effects.result == .seat(index: 3))
+        #expect(harness.seated == [nil, nil, nil, "gina"])
+        #expect(harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code == 100210)
+        #expect(harness.handle(.place(user: "gus", seatIndex: 3, caller: harness.callers.server())).code == 100201)
+        #expect(harness.handle(.place(user: "gus", seatIndex: 9, caller: harness.callers.server())).code == -2344)
+    }
+
+    /// Rules: R1.15.
+    @Test func `a host that joins late can read the open requests`() {
+        var harness = SeatHarness()
+        let expiry = harness.machine.moment.now + .seconds(60)
+        _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
+        _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        let host = harness.callers.user("adam")
+        let result = CallResult.seatRequests(
+            applications: [OpenApplication(guest: info("gina"), seatIndex: 2, expiresAt: expiry)],
+            invitations: [
+                OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
+            ])
+        #expect(harness.handle(.requests(caller: host)) == [harness.success(result, to: host)])
+        _ = harness.call("gina") { .cancelApplication(caller: $0) }
+        #expect(
+            harness.handle(.requests(caller: host)).result
+                == .seatRequests(
+                    applications: [],
+                    invitations: [
+                        OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
+                    ]), "a question, not a call that is kept: asked again it is answered anew")
+    }
+
+    /// Rules: R6.9.
+    @Test func `a cancelled application is reported to all hosts, and cannot be cancelled again`() {
+        var harness = SeatHarness()
+        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == -1, "there was none")
+        _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        let caller = harness.callers.user("gina")
+        #expect(
+            harness.handle(.cancelApplication(caller: caller)) == [
+                harness.notice(to: "olga", .applicationCancelled(guest: info("gina"))),
+                harness.notice(to: "adam", .applicationCancelled(guest: info("gina"))),
+                harness.notice(to: "anna", .applicationCancelled(guest: info("gina"))),
+                harness.success(.done, to: caller),
+            ])
+        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == -1)
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == -2311, "too late")
+    }
+
+    /// Rules: R6.6.
+    @Test func `when no seat is free, the error says whether the seats are taken or locked`() {
+        var harness = SeatHarness(SeatHarness.live(seats: 2))
+        func apply(_ user: UserID, _ index: Int) -> Int? {
+            harness.call(user) { .apply(seatIndex: index, timeoutSeconds: 60, extraInfo: "", caller: $0) }.code
+        }
+        #expect(apply("gina", 1) == 0)
+        #expect(apply("gina", 1) == -2312, "the same again")
+        #expect(apply("gina", -1) == 100102, "another one")
+        _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
+        _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: true, caller: $0) }
+        #expect(apply("gus", -1) == -2340)
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == 100200)
+        _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: false, caller: $0) }
+        _ = harness.call("anna") { .take(seatIndex: 1, caller: $0) }
+        #expect(apply("gus", -1) == 100205)
+    }
+
+    /// Rules: R12.5.
+    @Test func `seat calls above the rate limit of a user are rejected, and may be sent again later`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        for _ in 0..<Limits.seatCallsPerSecond { #expect(harness.call("gina") { .leave(caller: $0) }.code == 100206) }
+        let late = harness.callers.user("gina")
+        let refused = harness.handle(.take(seatIndex: 1, caller: late))
+        guard case .failure(let error)? = refused.replies.last?.outcome else {
+            Issue.record("not refused: \(refused)")
+            return
+        }
+        #expect(error.code == .tooFrequent && error.retryAfter == 1000)
+        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == 0, "others are untouched")
+        _ = harness.advance(milliseconds: 1000)
+        #expect(harness.handle(.take(seatIndex: 1, caller: late)).result == .seat(index: 1))
+        for _ in 0..<2 * Limits.seatCallsPerSecond {
+            var server = harness.callers.server()
+            server.request.session = "one"
+            #expect(harness.handle(.kickOff(user: "gerd", caller: server)).code == 100206, "a server may")
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// Facts that other machines report to the seats, and repeated calls.
+struct LiveFactTests {
+    @Test func `I6 a user with a revoked ticket cannot act, and can again with a new ticket`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.handle(.floor(user: "gina", ticket: Ticket(60)))
+        #expect(
+            harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(59)))).code
+                == ReplyCode.staleTicket.code)
+        #expect(harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: nil))).code == -2101)
+        #expect(harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(60)))).code == 0)
+        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == 0, "other users are untouched")
+    }
+
+    /// Rules: R1.14, R3.29, R18.3.
+    @Test func `a user who leaves the live loses its seat, and its requests end with a notice to the other side`() {
+        var harness = SeatHarness(SeatHarness.live(admins: []))
+        _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        #expect(
+            harness.handle(.userGone(user: "gus")) == [
+                harness.notice(to: "olga", .invitationAnswered(guest: info("gus"), accepted: false)),
+                harness.notice(to: "olga", .applicationCancelled(guest: info("gus"))),
+            ])
+        _ = harness.call("olga") { .take(seatIndex: 3, caller: $0) }
+        _ = harness.call("olga") { .invite(user: "gina", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        #expect(
+            harness.handle(.userGone(user: "olga")) == [
+                harness.notice(to: "gina", .invitationCancelled(host: info("olga")))
+            ] + harness.published([.seatLeft(index: 3, user: info("olga"))]))
+        #expect(harness.advance(milliseconds: 59_000) == [])
+        #expect(harness.seated == [nil, nil, nil, nil])
+    }
+
+    @Test func `I5 after a restart of presence, the seat machine asks whether each occupant is present`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
+        _ = harness.call("gina") { .take(seatIndex: 2, caller: $0) }
+        #expect(
+            harness.handle(.confirmOccupants) == [
+                .audience(AudienceInput(SeatHarness.room, .confirm(user: "olga"))),
+                .audience(AudienceInput(SeatHarness.room, .confirm(user: "gina"))),
+            ])
+    }
+
+    /// Rules: R1.5.
+    @Test func `new info changes mode, admins and the number of seats in one revision`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
+        _ = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
+        let before = harness.stage?.revision ?? 0
+        let fewer = harness.handle(.infoChanged(info: SeatHarness.live(seats: 3, mode: .free, admins: ["adam"])))
+        #expect(fewer == harness.published([.userMoved(user: info("gina"), from: 3, to: 1)]), "there is a free seat")
+        let effects = harness.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .apply, admins: ["anna"])))
+        #expect(
+            effects == [harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: info("olga")))]
+                + harness.published([.seatLeft(index: 1, user: info("gina"))]))
+        #expect(harness.seated == ["adam"])
+        #expect(harness.stage?.seats[0].occupant?.role == .generalUser)
+        #expect(harness.stage.map { $0.revision > before } == true)
+        #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == 100006)
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .apply, admins: ["anna"])))
+        #expect(harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .free, admins: ["anna"]))) == [])
+        #expect(harness.call("gus") { .take(seatIndex: 1, caller: $0) }.code == 0, "the mode counts without a revision")
+    }
+
+    /// Rules: R18.3.
+    @Test func `I13 the end of the live drops all requests, and its stage is removed after five minutes`() {
+        var harness = SeatHarness(SeatHarness.live(keepsOwner: true))
+        _ = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: $0) }
+        let passedOn = Effect.audience(AudienceInput(SeatHarness.room, .ended(epoch: 7, ending: ending())))
+        let ended = harness.handle(.ended(ending: ending()))
+        #expect(harness.stage.map { ended == [.stage($0.record), passedOn] } == true)
+        #expect(harness.seated == [nil, nil, nil, nil])
+        #expect(harness.handle(.ended(ending: ending())) == [passedOn], "told again, the end goes on again")
+        #expect(harness.handle(.userGone(user: "gina")) == [])
+        #expect(harness.advance(milliseconds: 299_999) == [])
+        #expect(harness.advance(milliseconds: 1) == [.stageGone(SeatHarness.room)])
+        #expect(harness.stage == nil)
+        #expect(harness.advance(milliseconds: 80_000) == [])
+        #expect(harness.machine.journal.count == 0)
+    }
+
+    @Test func `a live that is created again under the same name has higher revisions than before`() {
+        var harness = SeatHarness()
+        let first = harness.handle(.ended(ending: ending())).stages.last?.revision ?? .max
+        let again = harness.handle(.opened(epoch: 9, info: SeatHarness.live()))
+        #expect(again.stages.first.map { $0.revision > first && $0.epoch == 9 } == true)
+        #expect(harness.advance(milliseconds: 300_000) == [], "the old end is forgotten")
+        #expect(harness.handle(.ended(ending: ending(8))).stages == [], "an end of the live before this one")
+        #expect(harness.handle(.opened(epoch: 8, info: SeatHarness.live())) == [])
+    }
+
+    @Test func `connection and battle become part of the stage, and older reports of them are ignored`() {
+        var harness = SeatHarness()
+        let member = ConnectionMember(live: "room", host: info("olga"), joinedAt: harness.machine.moment.now)
+        let view = ConnectionView(id: "c-1", members: [member])
+        let joined = [StageEvent.coHostJoined(member: member)]
+        #expect(
+            harness.handle(.connection(view: view, battle: nil, revision: 5, events: joined)) == harness.published(
+                joined)
+                + [harness.seatsReport])
+        #expect(harness.stage?.record.connection == view)
+        #expect(harness.handle(.connection(view: nil, battle: nil, revision: 5, events: [])) == [])
+        #expect(harness.handle(.connection(view: nil, battle: nil, revision: 4, events: [])) == [])
+        #expect(harness.stage?.record.connection == view)
+        #expect(harness.handle(.connection(view: nil, battle: nil, revision: 6, events: [])).stages.count == 1)
+        #expect(harness.stage?.record.connection == nil)
+    }
+
+    @Test func `I15 a repeated call is answered again, but executed once`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        let taking = harness.callers.user("gina")
+        let first = harness.handle(.take(seatIndex: 1, caller: taking))
+        _ = harness.call("gina") { .leave(caller: $0) }
+        let again = harness.handle(.take(seatIndex: 1, caller: taking))
+        #expect(again == [first.last].compactMap { $0 })
+        #expect(harness.seated == [nil, nil, nil, nil], "the repeated call seats nobody")
+        var refused = harness.callers.user("gus")
+        refused.request.counter = 1000
+        #expect(harness.handle(.leave(caller: refused)).code == 100206)
+        _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
+        #expect(harness.handle(.leave(caller: refused)).code == 100206, "a refusal is an answer too")
+        for _ in 0..<17 {
+            _ = harness.advance(milliseconds: 500)
+            _ = harness.call("gina") { .leave(caller: $0) }
+        }
+        #expect(harness.handle(.take(seatIndex: 1, caller: taking)).code == ReplyCode.requestForgotten.code)
+    }
+
+    @Test func `I15 a session's row is removed after a minute and five more, rounded up to ten seconds`() {
+        var harness = SeatHarness()
+        _ = harness.advance(milliseconds: 1)
+        _ = harness.call("gina") { .leave(caller: $0) }
+        #expect(harness.machine.journal.count == 2)
+        _ = harness.advance(milliseconds: 69_998)
+        #expect(harness.machine.journal.count == 2)
+        _ = harness.advance(milliseconds: IdempotencyLimits.floorLifetime.count + 1)
+        #expect(harness.machine.journal.count == 1)
+    }
+
+    /// Rules: R17.3.
+    @Test func `I16 requests beyond the limit of a live are rejected with a retry delay`() {
+        var harness = SeatHarness()
+        for number in 0..<Limits.openSeatRequests {
+            _ = harness.call(UserID("g\(number)")) {
+                .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0)
+            }
+        }
+        let refused = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        guard case .failure(let error)? = refused.replies.last?.outcome else {
+            Issue.record("not refused: \(refused)")
+            return
+        }
+        #expect(error.code == .overloaded && error.retryAfter != nil)
+        let long = String(repeating: "x", count: Limits.extraInfoBytes + 1)
+        #expect(
+            harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: long, caller: $0) }.code
+                == 100002)
+    }
+}

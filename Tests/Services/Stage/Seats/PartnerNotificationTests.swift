@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// Reports of seat changes to connected lives and to the app's backend.
+struct PartnerNotificationTests {
+    private static let view = ConnectionView(
+        id: "c-1",
+        members: [
+            ConnectionMember(live: "room", host: info("olga"), joinedAt: Timestamp(milliseconds: 0)),
+            ConnectionMember(
+                live: "duet", host: info("dora"), joinedAt: Timestamp(milliseconds: 0),
+                seats: [Seat(index: 0, occupant: SeatUser(user: info("dora"), role: .owner, live: "duet"))]),
+        ], templateID: 601)
+
+    private func connect(_ harness: inout SeatHarness, _ view: ConnectionView?, revision: Int64) -> [Effect] {
+        harness.handle(.connection(view: view, battle: nil, revision: revision, events: []))
+    }
+
+    /// Rules: R7.12.
+    @Test func `while connected, each change of the seats is reported to the connection machine`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, template: 600))
+        #expect(self.connect(&harness, Self.view, revision: 1).last == harness.seatsReport)
+        let taken = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
+        #expect(taken.contains(harness.seatsReport))
+        let on = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
+        #expect(on.contains(harness.seatsReport))
+        #expect(!self.connect(&harness, Self.view, revision: 2).contains(harness.seatsReport), "nothing new of its own")
+        var other = Self.view
+        other.id = "c-2"
+        #expect(self.connect(&harness, other, revision: 3).contains(harness.seatsReport), "new partners")
+        _ = self.connect(&harness, nil, revision: 4)
+        let left = harness.call("gina") { .leave(caller: $0) }
+        #expect(!left.contains { if case .connection = $0 { true } else { false } }, "nobody is there to tell")
+    }
+
+    /// Rules: R7.14.
+    @Test func `a voice live reports when it becomes too crowded to connect, and when it no longer is`() {
+        var harness = SeatHarness(SeatHarness.live(seats: 8, mode: .free))
+        func take(_ number: Int) -> [Effect] {
+            harness.call(UserID("g\(number)")) { .take(seatIndex: -1, caller: $0) }
+        }
+        for number in 0..<6 { #expect(!take(number).contains(harness.seatsReport)) }
+        #expect(take(6).contains(harness.seatsReport))
+        #expect(!take(7).contains(harness.seatsReport))
+        #expect(!harness.handle(.userGone(user: "g1")).contains(harness.seatsReport))
+        #expect(harness.handle(.userGone(user: "g2")).contains(harness.seatsReport))
+    }
+
+    /// Rules: R9.11, R18.7, R18.8.
+    @Test func `the connection's template with all members replaces the live's own until the connection ends`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true, template: 800))
+        #expect(harness.stage?.record.layout.canvas.templateID == 800)
+        let joined = self.connect(&harness, Self.view, revision: 1)
+        #expect(joined.stages.first?.layout.canvas.templateID == 601)
+        #expect(joined.stages.first?.layout.regions.map(\.userID.text) == ["olga", "dora"])
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
+        #expect(harness.stage?.record.layout.canvas.templateID == 601)
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 801)))
+        #expect(harness.stage?.record.layout.canvas.templateID == 601, "the live's own waits")
+        let alone = self.connect(&harness, nil, revision: 2)
+        #expect(alone.stages.first?.layout.canvas.templateID == 801)
+        #expect(alone.stages.first?.layout.regions.contains { $0.live == "duet" } == false)
+    }
+
+    /// Rules: R14.20.
+    @Test func `a backend with webhooks is notified of occupants and locks, but not of microphones`() {
+        var harness = SeatHarness(nil)
+        var policy = AppPolicy()
+        policy.hasWebhooks = true
+        harness.machine = MachineHarness(SeatMachine(policies: Policies(["demo": policy])))
+        func reportedUsers(_ effects: [Effect]) -> [[UserID?]] {
+            effects.compactMap {
+                guard case .webhook(let event) = $0, case .seatsChanged(let seats) = event.content else { return nil }
+                return seats.map { $0.occupant?.user.userID }
+            }
+        }
+        #expect(
+            reportedUsers(harness.handle(.opened(epoch: 7, info: SeatHarness.live(mode: .free)))) == [
+                [nil, nil, nil, nil]
+            ])
+        #expect(reportedUsers(harness.call("gina") { .take(seatIndex: 1, caller: $0) }) == [[nil, "gina", nil, nil]])
+        let on = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
+        #expect(reportedUsers(on) == [])
+        let closed = harness.call("olga") {
+            .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0)
+        }
+        #expect(reportedUsers(closed).count == 1)
+        #expect(reportedUsers(harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }).count == 1)
+        #expect(reportedUsers(harness.call("gina") { .leave(caller: $0) }) == [[nil, nil, nil, nil]])
+        #expect(reportedUsers(harness.handle(.ended(ending: ending()))) == [], "the room's own end is told instead")
+        var silent = SeatHarness(SeatHarness.live(mode: .free))
+        #expect(reportedUsers(silent.call("gina") { .take(seatIndex: 1, caller: $0) }) == [])
+    }
+
+    @Test func `after a restart of presence, the owner is confirmed even while it has no seat`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("gina") { .take(seatIndex: 2, caller: $0) }
+        #expect(
+            harness.handle(.confirmOccupants) == [
+                .audience(AudienceInput(SeatHarness.room, .confirm(user: "gina"))),
+                .audience(AudienceInput(SeatHarness.room, .confirm(user: "olga"))),
+            ])
+        _ = harness.handle(.userGone(user: "olga"))
+        #expect(harness.handle(.confirmOccupants).count == 1)
+    }
+}

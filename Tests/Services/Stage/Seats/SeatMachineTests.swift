@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+struct SeatMachineTests {
+    /// Rules: R7.1.
+    @Test func `the opening puts the kept owner on seat 0 and publishes one stage`() {
+        var harness = SeatHarness(nil)
+        let effects = harness.handle(.opened(epoch: 7, info: SeatHarness.live(keepsOwner: true)))
+        #expect(effects == harness.published([.seatTaken(index: 0, user: info("olga"))]))
+        #expect(harness.seated == ["olga", nil, nil, nil])
+        #expect(harness.stage?.seats[0].occupant?.role == .owner)
+        #expect(
+            harness.handle(.opened(epoch: 7, info: SeatHarness.live())).isEmpty, "an opening told twice changes nothing"
+        )
+    }
+
+    @Test(arguments: [(600, 9), (601, 7), (800, 9), (801, 7), (200, 4), (70, 5), (50, 5), (999, 9)])
+    func `the template sets the number of seats, except in voice lives, where the host does`(template: Int, count: Int)
+    {
+        let harness = SeatHarness(SeatHarness.live(seats: 5, template: template))
+        #expect(harness.seated.count == count)
+    }
+
+    /// Rules: R6.1, R6.2, R6.12.
+    @Test func `an application is sent to all hosts, and the first answer ends it for all`() {
+        var harness = SeatHarness()
+        let asking = harness.callers.user("gina")
+        let expiry = harness.machine.moment.now + .seconds(30)
+        #expect(
+            harness.handle(.apply(seatIndex: 2, timeoutSeconds: 30, extraInfo: "hi", caller: asking)) == [
+                harness.notice(
+                    to: "olga",
+                    .applicationReceived(guest: info("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
+                harness.notice(
+                    to: "adam",
+                    .applicationReceived(guest: info("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
+                harness.notice(
+                    to: "anna",
+                    .applicationReceived(guest: info("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
+                harness.success(.seat(index: nil), to: asking),
+            ])
+        let host = harness.callers.user("adam")
+        let accepted = harness.handle(.acceptApplication(user: "gina", caller: host))
+        #expect(
+            accepted == [
+                harness.notice(to: "gina", .applicationAnswered(host: info("adam"), accepted: true)),
+                harness.notice(
+                    to: "olga", .applicationProcessed(guest: info("gina"), by: info("adam"), accepted: true)),
+                harness.notice(
+                    to: "anna", .applicationProcessed(guest: info("gina"), by: info("adam"), accepted: true)),
+            ] + harness.published([.seatTaken(index: 2, user: info("gina"))])
+                + [harness.success(.seat(index: 2), to: host, changed: true)])
+        #expect(harness.call("olga") { .rejectApplication(user: "gina", caller: $0) }.code == -2311)
+        #expect(harness.seated == [nil, nil, "gina", nil])
+        #expect(harness.advance(milliseconds: 40_000).notices.isEmpty)
+    }
+
+    /// Rules: R6.19.
+    @Test func `I13 an unanswered application times out once, with notices to both sides`() {
+        var harness = SeatHarness(SeatHarness.live(admins: []))
+        #expect(
+            harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.code == 0)
+        #expect(harness.advance(milliseconds: 9_999) == [])
+        #expect(
+            harness.advance(milliseconds: 1) == [
+                harness.notice(to: "gina", .applicationNoResponse(reason: .timeout)),
+                harness.notice(to: "olga", .applicationTimedOut(guest: info("gina"))),
+            ])
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == -2311)
+    }
+
+    @Test func `I13 an answer at the moment of the time-out is too late, even before a tick has expired the request`() {
+        var harness = SeatHarness()
+        _ = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 1, extraInfo: "", caller: $0) }
+        harness.machine.moment.now = harness.machine.moment.now + .seconds(1)
+        let effects = harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }
+        #expect(effects.first == harness.notice(to: "gina", .applicationNoResponse(reason: .timeout)))
+        #expect(effects.code == -2311)
+        #expect(harness.seated == [nil, nil, nil, nil])
+    }
+
+    /// Rules: R6.18.
+    @Test func `when an invitation is accepted, the guest's other requests become void`() {
+        var harness = SeatHarness(SeatHarness.live(admins: ["adam"]))
+        _ = harness.call("olga") { .invite(user: "gina", seatIndex: 1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("adam") { .invite(user: "gina", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("gina") { .apply(seatIndex: 3, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        let guest = harness.callers.user("gina")
+        let effects = harness.handle(.acceptInvitation(inviter: "olga", caller: guest))
+        #expect(
+            effects == [
+                harness.notice(to: "adam", .invitationNoResponse(guest: info("gina"), reason: .alreadySeated)),
+                harness.notice(to: "gina", .invitationCancelled(host: info("adam"))),
+                harness.notice(to: "gina", .applicationNoResponse(reason: .alreadySeated)),
+                harness.notice(to: "olga", .applicationCancelled(guest: info("gina"))),
+                harness.notice(to: "adam", .applicationCancelled(guest: info("gina"))),
+                harness.notice(to: "olga", .invitationAnswered(guest: info("gina"), accepted: true)),
+            ] + harness.published([.seatTaken(index: 1, user: info("gina"))])
+                + [harness.success(.seat(index: 1), to: guest, changed: true)])
+    }
+
+    /// Rules: R6.10.
+    @Test(arguments: [true, false]) func `cancelling after an answer is rejected and has no effect`(isAccepted: Bool) {
+        var harness = SeatHarness()
+        _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("adam") {
+            isAccepted ? .acceptApplication(user: "gina", caller: $0) : .rejectApplication(user: "gina", caller: $0)
+        }
+        let seated = harness.seated
+        #expect(seated[2] == (isAccepted ? "gina" : nil))
+        let late = harness.call("gina") { .cancelApplication(caller: $0) }
+        #expect(late.code == -1 && late.count == 1 && harness.seated == seated)
+        _ = harness.call("olga") { .invite(user: "gus", seatIndex: 1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("gus") {
+            isAccepted ? .acceptInvitation(inviter: "olga", caller: $0) : .rejectInvitation(inviter: "olga", caller: $0)
+        }
+        #expect(harness.seated[1] == (isAccepted ? "gus" : nil))
+        let after = harness.call("olga") { .cancelInvitation(user: "gus", caller: $0) }
+        #expect(after.code == -1 && after.count == 1 && (harness.seated[1] == "gus") == isAccepted)
+    }
+
+    /// Rules: R6.17.
+    @Test func `an invitation ends when it is rejected, cancelled or timed out`() {
+        var harness = SeatHarness()
+        func invite(_ harness: inout SeatHarness) {
+            #expect(
+                harness.call("olga") {
+                    .invite(user: "gina", seatIndex: -1, timeoutSeconds: 5, extraInfo: "", caller: $0)
+                }.code == 0)
+        }
+        invite(&harness)
+        #expect(
+            harness.call("gina") { .rejectInvitation(inviter: "olga", caller: $0) }.first
+                == harness.notice(to: "olga", .invitationAnswered(guest: info("gina"), accepted: false)))
+        invite(&harness)
+        #expect(
+            harness.call("olga") { .cancelInvitation(user: "gina", caller: $0) }.first
+                == harness.notice(to: "gina", .invitationCancelled(host: info("olga"))))
+        #expect(harness.call("olga") { .cancelInvitation(user: "gina", caller: $0) }.code == -1)
+        invite(&harness)
+        #expect(
+            harness.advance(milliseconds: 5_000) == [
+                harness.notice(
+                    to: "olga", .invitationNoResponse(guest: info("gina"), reason: .timeout)),
+                harness.notice(to: "gina", .invitationTimedOut(host: info("olga"))),
+            ])
+        #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == -1)
+    }
+
+    /// Rules: R1.7, R6.3.
+    @Test func `in free mode an application takes the lowest free unlocked seat at once`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("olga") { .lock(seatIndex: 0, isLocked: true, caller: $0) }
+        #expect(
+            harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.result
+                == .seat(index: 1))
+        #expect(harness.call("gus") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 2))
+        #expect(harness.seated == [nil, "gina", "gus", nil])
+    }
+
+    /// Rules: R3.15, R6.2, R7.3.
+    @Test func `in apply mode taking a seat becomes an application of 60 seconds, but hosts get the seat at once`() {
+        var harness = SeatHarness(SeatHarness.live(admins: ["adam"]))
+        #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.result == .seat(index: nil))
+        #expect(harness.advance(milliseconds: 59_999).notices == [])
+        #expect(harness.advance(milliseconds: 1).notices.count == 3)
+        #expect(harness.call("adam") { .take(seatIndex: 1, caller: $0) }.result == .seat(index: 1))
+        #expect(harness.call("olga") { .take(seatIndex: 0, caller: $0) }.result == .seat(index: 0))
+    }
+
+    /// Rules: R6.4, R6.5.
+    @Test func `an invalid application fails with the code of its reason`() {
+        var harness = SeatHarness(SeatHarness.live(seats: 3))
+        func apply(_ harness: inout SeatHarness, _ user: UserID, _ index: Int, timeout: Int64 = 0) -> Int? {
+            harness.call(user) { .apply(seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: $0) }.code
+        }
+        _ = harness.call("olga") { .lock(seatIndex: 0, isLocked: true, caller: $0) }
+        _ = harness.call("adam") { .take(seatIndex: 1, caller: $0) }
+        #expect(apply(&harness, "gina", 0) == 100200)
+        #expect(apply(&harness, "gina", 1) == 100201)
+        #expect(apply(&harness, "gina", 3) == -2344)
+        #expect(apply(&harness, "gina", -2) == -2344)
+        #expect(apply(&harness, "gina", 2, timeout: 1801) == 100002)
+        #expect(apply(&harness, "gina", 2, timeout: -1) == 100002)
+        #expect(apply(&harness, "adam", 2) == 100203)
+        #expect(apply(&harness, "gina", 2) == 0)
+        #expect(apply(&harness, "gina", -1) == 100102)
+        _ = harness.call("anna") { .take(seatIndex: 2, caller: $0) }
+        #expect(apply(&harness, "gus", -1) == -2340, "seat 0 is empty, but locked")
+        var none = SeatHarness(SeatHarness.live(seats: 0))
+        #expect(apply(&none, "gina", -1) == 100211)
+        var closed = SeatHarness(nil)
+        #expect(apply(&closed, "gina", -1) == 100004)
+        _ = harness.handle(.ended(ending: ending()))
+        #expect(apply(&harness, "gus", -1) == 100004)
+    }
+
+    /// Rules: R6.11.
+    @Test func `an application whose seat is no longer free cannot be accepted and stays open`() {
+        var harness = SeatHarness()
+        _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        _ = harness.call("adam") { .take(seatIndex: 2, caller: $0) }
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == 100201)
+        _ = harness.call("adam") { .leave(caller: $0) }
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.result == .seat(index: 2))
+    }
+
+    /// Rules: R6.22, R7.7.
+    @Test func `I11 locking a seat removes its occupant first`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
+        let host = harness.callers.user("adam")
+        #expect(
+            harness.handle(.lock(seatIndex: 1, isLocked: true, caller: host)) == [
+                harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: info("adam")))
+            ] + harness.published([.seatLeft(index: 1, user: info("gina")), .seatLocked(index: 1)])
+                + [harness.success(.done, to: host, changed: true)])
+        #expect(harness.call("adam") { .lock(seatIndex: 1, isLocked: true, caller: $0) }.stages == [])
+        #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.code == 100200)
+        #expect(harness.call("anna") { .lock(seatIndex: 1, isLocked: false, caller: $0) }.stages.count == 1)
+        #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.code == 0)
+    }
+
+    /// Rules: R7.6.
+    @Test func `I11 moving onto an occupied seat aborts, replaces or swaps`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("gina") { .take(seatIndex: 0, caller: $0) }
+        _ = harness.call("gus") { .take(seatIndex: 1, caller: $0) }
+        #expect(
+            harness.call("adam") { .move(user: "gina", to: 1, policy: .abortWhenOccupied, caller: $0) }.code == 100201)
+        let swap = harness.call("adam") { .move(user: "gina", to: 1, policy: .swapPosition, caller: $0) }
+        #expect(
+            swap.feedItems.count == 1
+                && Array(swap.prefix(2))
+                    == harness.published([
+                        .userMoved(user: info("gus"), from: 1, to: 0), .userMoved(user: info("gina"), from: 0, to: 1),
+                    ])
+        )
+        #expect(harness.seated == ["gus", "gina", nil, nil])
+        #expect(
+            harness.call("gina") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == 100201,
+            "a guest displaces nobody")
+        let replaced = harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }
+        #expect(replaced.first == harness.notice(to: "gus", .kickedOffSeat(seatIndex: 0, by: info("adam"))))
+        #expect(harness.seated == ["gina", nil, nil, nil])
+        #expect(harness.call("gina") { .move(user: "gina", to: 3, policy: .swapPosition, caller: $0) }.code == 0)
+        #expect(harness.call("gina") { .move(user: "gina", to: 9, policy: .swapPosition, caller: $0) }.code == -2344)
+        #expect(harness.call("adam") { .move(user: "gus", to: 0, policy: .swapPosition, caller: $0) }.code == 100206)
+    }
+
+    /// Rules: R7.2.
+    @Test func `nobody takes, locks or moves the kept owner's seat`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
+        _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
+        #expect(harness.call("adam") { .kickOff(user: "olga", caller: $0) }.code == 100006)
+        #expect(harness.call("adam") { .lock(seatIndex: 0, isLocked: true, caller: $0) }.code == 100006)
+        #expect(
+            harness.call("adam") { .move(user: "olga", to: 2, policy: .abortWhenOccupied, caller: $0) }.code == 100006)
+        #expect(harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == 100201)
+        _ = harness.handle(.userGone(user: "olga"))
+        #expect(harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == 100201, "it waits for her")
+        #expect(harness.call("olga") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 0))
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import StageCore
+
+struct SeatOutcomesTests {
+    private static let now = Moment(now: Timestamp(milliseconds: 1_000), offset: 0)
+
+    /// The outcome of a call; every third call is rejected with a different error.
+    private static func outcome(_ counter: Int64) -> SeatOutcome {
+        switch counter % 3 {
+        case 0: SeatOutcome(result: .refused(error: ReplyError(.seatLocked, "seat \(counter)")))
+        case 1: SeatOutcome(result: .seat(index: Int(counter)), revision: counter * 8)
+        default: SeatOutcome(result: .done, revision: nil)
+        }
+    }
+
+    /// The outcomes in a history, oldest first.
+    private static func outcomes(_ history: SeatCallHistory) -> [SeatOutcome] {
+        (0..<history.window.storage.count).map { history.window.storage.outcome(at: $0) }
+    }
+
+    @Test func `a row with two outcomes of one call, or with too many, is malformed`() throws {
+        func read(_ counters: [Int64]) throws -> SeatCallHistory {
+            let entries = counters.map {
+                #"{"counter":\#($0),"result":{"refused":{"error":{"code":100200,"message":"m"}}}}"#
+            }
+            let json =
+                #"{"fates":[\#(entries.joined(separator: ","))],"floor":0,"expiresAt":9,"second":1,"callsInSecond":1}"#
+            return try JSONDecoder().decode(SeatCallHistory.self, from: Data(json.utf8))
+        }
+        #expect(try read(Array(1...16)).window.storage.count == 16)
+        #expect(throws: DecodingError.self) { try read([1, 1]) }
+        #expect(throws: DecodingError.self) { try read(Array(1...17)) }
+        // The last number of calls in a second does not overflow.
+        var history = try JSONDecoder().decode(
+            SeatCallHistory.self,
+            from: Data(#"{"fates":[],"floor":0,"expiresAt":9,"second":1,"callsInSecond":9223372036854775807}"#.utf8))
+        history.record(Self.outcome(1), of: 1, at: Self.now)
+        #expect(history.window.storage.count == 1)
+    }
+
+    @Test func `a window records the last outcomes with the errors of rejections, also after a round trip as a row`()
+        throws
+    {
+        var history = SeatCallHistory(at: Self.now)
+        for counter in 1...Int64(40) { history.record(Self.outcome(counter), of: counter, at: Self.now) }
+        #expect(Self.outcomes(history) == (Int64(25)...40).map { Self.outcome($0) })
+        for counter in Int64(25)...40 {
+            #expect(history.window.lookup(counter) == .repeated(Self.outcome(counter)))
+        }
+        #expect(history.window.lookup(24) == .forgotten && history.window.lookup(41) == .fresh)
+        let read = try JSONDecoder().decode(SeatCallHistory.self, from: JSONEncoder().encode(history))
+        #expect(read == history && read.window.lookup(27) == .repeated(Self.outcome(27)))
+        #expect(read.window.lookup(24) == .forgotten)
+    }
+
+    @Test func `the final outcome replaces the outcome of a call that was passed on to presence`() {
+        var history = SeatCallHistory(at: Self.now)
+        history.record(SeatOutcome(result: .passedOn), of: 6, at: Self.now)
+        #expect(history.window.lookup(6) == .repeated(SeatOutcome(result: .passedOn)))
+        history.record(Self.outcome(6), of: 6, at: Self.now)
+        #expect(Self.outcomes(history) == [Self.outcome(6)])
+        history.record(SeatOutcome(result: .done), of: 6, at: Self.now)
+        #expect(Self.outcomes(history) == [SeatOutcome(result: .done)])
+    }
+
+    @Test func `the JSON keys of the row do not change`() throws {
+        var history = SeatCallHistory(at: Self.now)
+        history.record(Self.outcome(1), of: 1, at: Self.now)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(
+            String(decoding: try encoder.encode(history), as: UTF8.self)
+                == #"{"callsInSecond":1,"expiresAt":61000,"fates":[{"counter":1,"result":{"seat":{"index":1}},"#
+                + #""revision":8}],"floor":-9223372036854775808,"second":1}"#)
+    }
+
+    /// Rules: R16.11.
+    @Test func `I15 a late retry takes no seat, and gets its outcome while it is remembered`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        var caller = harness.callers.user("gina")
+        caller.isLateRetry = true
+        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).code == ReplyCode.requestForgotten.code)
+        #expect(harness.seated == [nil, nil, nil, nil])
+        caller.isLateRetry = false
+        let first = harness.handle(.take(seatIndex: 1, caller: caller))
+        caller.isLateRetry = true
+        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).replies == first.replies)
+        // The outcome is forgotten after a minute, and the floor after five more.
+        for wait in [70_000, 310_000] as [Int64] {
+            _ = harness.advance(milliseconds: wait)
+            #expect(harness.handle(.leave(caller: caller)).code == ReplyCode.requestForgotten.code)
+        }
+        #expect(harness.seated == [nil, "gina", nil, nil])
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// Owners who leave and return, changed templates, changed names (R7.2, R7.1, R6.23).
+struct SeatOwnerTests {
+    @Test func `a kept owner gets its seat again when it returns, and nobody can take the seat meanwhile`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
+        #expect(
+            harness.handle(.userGone(user: "olga")) == harness.published([.seatLeft(index: 0, user: info("olga"))]))
+        #expect(harness.call("gina") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 1))
+        #expect(harness.handle(.userBack(user: info("gus"))) == [], "only the owner has a seat to come back to")
+        #expect(
+            harness.handle(.userBack(user: info("olga")))
+                == harness.published([.seatTaken(index: 0, user: info("olga"))]))
+        #expect(harness.handle(.userBack(user: info("olga"))) == [], "told again")
+        #expect(harness.seated == ["olga", "gina", nil, nil])
+    }
+
+    @Test func `an owner that is not kept has to take a seat itself`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        #expect(harness.handle(.userBack(user: info("olga"))) == [])
+        #expect(harness.call("olga") { .take(seatIndex: 2, caller: $0) }.result == .seat(index: 2))
+        _ = harness.handle(.userGone(user: "olga"))
+        #expect(harness.handle(.userBack(user: info("olga"))) == [])
+        #expect(harness.seated == [nil, nil, nil, nil])
+    }
+
+    @Test func `a kept owner can sit only on seat 0`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
+        #expect(harness.call("olga") { .leave(caller: $0) }.result == .done)
+        #expect(harness.call("olga") { .take(seatIndex: 2, caller: $0) }.code == 100006)
+        #expect(harness.call("olga") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 0))
+    }
+
+    @Test func `in a scheduled live, seat 0 stays empty until the owner joins`() {
+        var live = SeatHarness.live(keepsOwner: true)
+        live.status = .scheduled
+        var harness = SeatHarness(live)
+        #expect(harness.seated == [nil, nil, nil, nil])
+        #expect(harness.handle(.userBack(user: info("olga"))).stages.count == 1)
+        #expect(harness.seated == ["olga", nil, nil, nil])
+    }
+
+    @Test func `when a live begins to keep its owner, the owner gets seat 0, and a guest there is moved or removed`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("olga") { .take(seatIndex: 3, caller: $0) }
+        _ = harness.call("olga") { .lock(seatIndex: 0, isLocked: true, caller: $0) }
+        #expect(
+            harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true)))
+                == harness.published([.seatUnlocked(index: 0), .userMoved(user: info("olga"), from: 3, to: 0)]))
+        var taken = SeatHarness(SeatHarness.live(mode: .free))
+        _ = taken.call("gina") { .take(seatIndex: 0, caller: $0) }
+        #expect(
+            taken.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true)))
+                == taken.published([
+                    .seatTaken(index: 0, user: info("olga")), .userMoved(user: info("gina"), from: 0, to: 1),
+                ]))
+        #expect(taken.seated == ["olga", "gina", nil, nil])
+        var freed = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
+        for (user, index) in [("gina", 0), ("gus", 1), ("olga", 2)] as [(UserID, Int)] {
+            _ = freed.call(user) { .take(seatIndex: index, caller: $0) }
+        }
+        _ = freed.handle(.infoChanged(info: SeatHarness.live(seats: 3, mode: .free, keepsOwner: true)))
+        #expect(freed.seated == ["olga", "gus", "gina"], "the seat that the owner left is free")
+        var full = SeatHarness(SeatHarness.live(seats: 1, mode: .free))
+        _ = full.call("gina") { .take(seatIndex: 0, caller: $0) }
+        let put = full.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .free, keepsOwner: true)))
+        #expect(put.notices.map(\.content) == [.kickedOffSeat(seatIndex: 0, by: info("olga"))])
+        #expect(full.seated == ["olga"], "a guest who finds no other seat is put off")
+    }
+
+    /// Rules: R6.23.
+    @Test func `a running live that changes its template keeps its occupants, as far as there are seats`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true, template: 600))
+        for (user, index) in [("gina", 1), ("gus", 7), ("gerd", 8)] as [(UserID, Int)] {
+            _ = harness.call(user) { .take(seatIndex: index, caller: $0) }
+        }
+        #expect(harness.stage?.record.layout.canvas.templateID == 600)
+        let fewer = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
+        #expect(
+            fewer
+                == harness.published([
+                    .userMoved(user: info("gus"), from: 7, to: 2), .userMoved(user: info("gerd"), from: 8, to: 3),
+                ]))
+        #expect(harness.stage?.record.layout.canvas.templateID == 601)
+        #expect(harness.stage?.record.layout.regions.count == 4)
+        let two = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 400)))
+        #expect(
+            two.notices.map(\.to.user) == ["gus", "gerd"]
+                && two.notices.map(\.content) == [
+                    .kickedOffSeat(seatIndex: 2, by: info("olga")), .kickedOffSeat(seatIndex: 3, by: info("olga")),
+                ])
+        #expect(harness.seated == ["olga", "gina"])
+        let same = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 800)))
+        #expect(same.stages.first?.layout.regions.count == 9, "empty cells stay")
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 602)))
+        #expect(harness.stage?.record.layout.regions.count == 2, "a layout that changes alone is a revision too")
+    }
+
+    /// Rules: R7.5.
+    @Test func `the number of seats of a voice live can grow and shrink`() {
+        var harness = SeatHarness(SeatHarness.live(seats: 3))
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 6)))
+        #expect(harness.seated.count == 6)
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 0)))
+        #expect(
+            harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.code == 100211)
+    }
+
+    /// Rules: R7.18.
+    @Test func `a live without seats has a stage without seats`() {
+        var harness = SeatHarness(nil)
+        #expect(harness.handle(.opened(epoch: 7, info: SeatHarness.live(seats: 0))).stages.map(\.seats) == [[]])
+    }
+
+    /// Rules: R2.12.
+    @Test func `a new name is shown on the seat and in requests`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
+        _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        let gina = UserInfo(userID: "gina", userName: "Regina", avatarURL: "https://example.org/g")
+        #expect(harness.handle(.profile(user: gina)) == harness.published([]))
+        #expect(harness.stage?.seats[1].occupant?.user == gina)
+        #expect(harness.handle(.profile(user: gina)) == [])
+        let olga = UserInfo(userID: "olga", userName: "Olga II")
+        #expect(harness.handle(.profile(user: olga)) == [], "she is not on stage")
+        #expect(
+            harness.handle(.userGone(user: "olga")).notices.map(\.content) == [.invitationCancelled(host: olga)])
+    }
+
+    @Test func `a newer live of the same name opens even before the end of the last one arrives`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
+        let opened = harness.handle(.opened(epoch: 8, info: SeatHarness.live(seats: 2)))
+        #expect(opened.stages.first?.epoch == 8)
+        #expect(harness.seated == [nil, nil])
+        #expect(harness.handle(.ended(ending: ending(7))).stages == [], "the late end is of the live before")
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// The part of the permission matrix that concerns seats (R15.4 to R15.7).
+struct SeatPermissionTests {
+    enum Who: String, CaseIterable { case owner, admin, guest, server }
+
+    struct Rule: CustomTestStringConvertible, Sendable {
+        let name: String
+        /// The expected codes for owner, admin, guest and server, in this order.
+        let codes: [Int]
+        var mode: TakeSeatMode = .apply
+        let command: @Sendable (Caller) -> SeatCommand
+        var testDescription: String { self.name }
+    }
+
+    static let rules: [Rule] = [
+        Rule(name: "accept an application", codes: [0, 0, 100006, 0]) {
+            .acceptApplication(user: "asking", caller: $0)
+        },
+        Rule(name: "reject an application", codes: [0, 0, 100006, 0]) {
+            .rejectApplication(user: "asking", caller: $0)
+        },
+        Rule(name: "invite", codes: [0, 0, 100006, 0]) {
+            .invite(user: "other", seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: $0)
+        },
+        Rule(name: "kick off", codes: [0, 0, 100006, 0]) { .kickOff(user: "seated", caller: $0) },
+        Rule(name: "lock", codes: [0, 0, 100006, 0]) { .lock(seatIndex: 2, isLocked: true, caller: $0) },
+        Rule(name: "unlock", codes: [0, 0, 100006, 0]) { .lock(seatIndex: 3, isLocked: false, caller: $0) },
+        Rule(name: "move others", codes: [0, 0, 100006, 0]) {
+            .move(user: "seated", to: 2, policy: .abortWhenOccupied, caller: $0)
+        },
+        Rule(name: "close a device", codes: [0, 0, 100006, 0]) {
+            .lockDevice(user: "seated", device: .microphone, isLocked: true, caller: $0)
+        },
+        Rule(name: "open a device", codes: [0, 0, 100006, 0]) {
+            .lockDevice(user: "seated", device: .camera, isLocked: false, caller: $0)
+        },
+        Rule(name: "lock a seat's device", codes: [0, 0, 100006, 0]) {
+            .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: true, caller: $0)
+        },
+        Rule(name: "own device without a seat", codes: [100206, 100206, 100206, 100206]) {
+            .device(microphone: true, camera: nil, suspend: nil, caller: $0)
+        },
+        Rule(name: "place on a seat", codes: [100006, 100006, 100006, 0]) {
+            .place(user: "other", seatIndex: 2, caller: $0)
+        },
+        Rule(name: "read the open requests", codes: [0, 0, 100006, 0]) { .requests(caller: $0) },
+        Rule(name: "move oneself without a seat", codes: [100206, 100206, 100206, 100206]) { caller in
+            .move(user: caller.userID, to: 2, policy: .abortWhenOccupied, caller: caller)
+        },
+        Rule(name: "apply", codes: [100006, 0, 0, 100006]) {
+            .apply(seatIndex: 2, timeoutSeconds: 10, extraInfo: "", caller: $0)
+        },
+        Rule(name: "take in free mode", codes: [0, 0, 0, 100006], mode: .free) { .take(seatIndex: 2, caller: $0) },
+        Rule(name: "leave without a seat", codes: [100206, 100206, 100206, 100206]) { .leave(caller: $0) },
+        Rule(name: "accept another's invitation", codes: [-1, -1, -1, 100006]) {
+            .acceptInvitation(inviter: "olga", caller: $0)
+        },
+    ]
+
+    /// Rules: R6.8, R7.4, R7.17.
+    @Test(arguments: Self.rules, Who.allCases)
+    func `each role may make exactly the calls that the permission matrix allows`(rule: Rule, who: Who) throws {
+        var harness = SeatHarness(SeatHarness.live(mode: .free, admins: ["adam"]))
+        _ = harness.call("seated") { .take(seatIndex: 1, caller: $0) }
+        _ = harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .apply, admins: ["adam"])))
+        _ = harness.call("asking") { .apply(seatIndex: -1, timeoutSeconds: 100, extraInfo: "", caller: $0) }
+        if rule.mode == .free {
+            _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, admins: ["adam"])))
+        }
+        let caller =
+            switch who {
+            case .owner: harness.callers.user("olga")
+            case .admin: harness.callers.user("adam")
+            case .guest: harness.callers.user("gina")
+            case .server: harness.callers.server()
+            }
+        let before = harness.stage
+        let effects = harness.handle(rule.command(caller))
+        let place = try #require(Who.allCases.firstIndex(of: who))
+        #expect(effects.code == rule.codes[place])
+        if rule.codes[place] != 0 {
+            #expect(harness.stage == before, "a refused call changes nothing")
+            #expect(effects.count == 1, "a refused call tells nobody")
+        }
+    }
+
+    /// Rules: R6.20.
+    @Test func `the invitation of a former admin stays valid, and the former admin can cancel it`() {
+        var harness = SeatHarness()
+        for guest: UserID in ["gina", "gus"] {
+            _ = harness.call("adam") {
+                .invite(user: guest, seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0)
+            }
+        }
+        _ = harness.handle(.infoChanged(info: SeatHarness.live(admins: [])))
+        #expect(harness.call("adam") { .cancelInvitation(user: "gus", caller: $0) }.code == 0)
+        #expect(harness.call("gina") { .acceptInvitation(inviter: "adam", caller: $0) }.result == .seat(index: 0))
+        #expect(harness.call("adam") { .kickOff(user: "gina", caller: $0) }.code == 100006)
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// Long random walks: the invariants hold after each step, for any inputs in any order.
+struct SeatRandomWalkTests {
+    @Test(arguments: UInt64(1)...8)
+    func `I11 I13 I15 random commands never seat a user twice, and end every request once`(seed: UInt64) throws {
+        var walk = SeatRandomWalk(seed: seed)
+        for step in 0..<6000 {
+            walk.step()
+            try #require(walk.machine.violations == [], "seed \(seed), step \(step)")
+            try #require(walk.checker.wrong == [], "seed \(seed), step \(step)")
+            try #require(walk.checker.openRequests == walk.openInRows, "seed \(seed), step \(step)")
+            if step % 250 == 0 {
+                try #require(try walk.machine.roundTripsThroughStateTopic(), "seed \(seed), step \(step)")
+            }
+        }
+        #expect(walk.checker.opened > 100, "the walk has opened requests")
+        #expect(walk.checker.opened == walk.checker.ended + walk.checker.openRequests.count)
+        walk.advance(milliseconds: 1_800_000)
+        #expect(walk.checker.opened == walk.checker.ended, "after the longest time-out none is open")
+    }
+
+    @Test(arguments: UInt64(21)...24)
+    func `I15 a batch that is rolled back and repeated has the same effects and rows`(seed: UInt64) throws {
+        try SeatRandomWalk.requireSameAfterRollbacks(seed: seed, rounds: 150)
+    }
+}
+
+/// One random walk: a machine, random inputs, and a checker of its effects.
+struct SeatRandomWalk: RandomWalk {
+    static let stepsPerPause = 5
+    static let maxPauseMilliseconds: Int64 = 4000
+    static let lives: [LiveID] = ["red", "blue"]
+    static let users: [UserID] = ["olga", "adam", "gina", "gus", "gerd", "gabi"]
+    var random: SeededRandom
+    var machine = MachineHarness(SeatMachine())
+    var callers = Callers()
+    var checker = StageEffectChecker()
+    var last: (input: SeatInput, reply: Reply)?
+
+    var wrong: [String] {
+        get { self.checker.wrong }
+        set { self.checker.wrong = newValue }
+    }
+
+    init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
+
+    mutating func send(_ input: SeatInput) -> [Effect] {
+        let effects = self.machine.send(input)
+        self.checker.check(input, effects)
+        guard case .success(let back)? = effects.membershipReply(absent: ["gabi"]) else { return effects }
+        let answered = self.machine.send(back)
+        self.checker.check(back, answered)
+        return answered
+    }
+
+    mutating func advance(milliseconds: Int64) {
+        self.checker.check(nil, self.machine.advance(milliseconds: milliseconds))
+    }
+
+    var openInRows: Set<String> {
+        var open: Set<String> = []
+        for key in self.machine.journal.sortedKeys {
+            guard case .requests(let live, _) = key, case .requests(let requests)? = self.machine.journal[key] else {
+                continue
+            }
+            for request in requests.open {
+                if case .invitation(let host) = request.kind {
+                    open.insert("\(live.live)/\(request.guest.userID)<\(host.userID)")
+                } else {
+                    open.insert("\(live.live)/\(request.guest.userID)")
+                }
+            }
+        }
+        return open
+    }
+
+    mutating func randomInput() -> SeatInput {
+        let key = LiveKey("demo", self.pick(Self.lives))
+        return SeatInput(key, self.randomCommand(key))
+    }
+
+    private mutating func randomCommand(_ key: LiveKey) -> SeatCommand {
+        let user = self.pick(Self.users)
+        let caller = self.callers.user(self.pick(Self.users))
+        let index = max(-1, Int.random(in: -6...5, using: &self.random))
+        let timeout = Int64.random(in: 0...12, using: &self.random)
+        switch Int.random(in: 0..<54, using: &self.random) {
+        case 0: return .ended(ending: ending(.max))
+        case 1, 2:
+            return .opened(epoch: self.machine.moment.offset, info: self.randomInfo(key.live))
+        case 3: return .infoChanged(info: self.randomInfo(key.live))
+        case 4, 5: return .userGone(user: user)
+        case 6: return .confirmOccupants
+        case 7: return .floor(user: user, ticket: Ticket(Int64.random(in: 49...50, using: &self.random)))
+        case 8:
+            let revision = Int64.random(in: 0...self.machine.moment.offset, using: &self.random)
+            return .connection(
+                view: self.pick([nil, ConnectionView(id: "c-1", members: [])]), battle: nil, revision: revision,
+                events: [])
+        case 9...14: return .apply(seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: caller)
+        case 15, 16: return .cancelApplication(caller: caller)
+        case 17...19: return .acceptApplication(user: user, caller: caller)
+        case 20: return .rejectApplication(user: user, caller: caller)
+        case 21...25:
+            return .invite(user: user, seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: caller)
+        case 26: return .cancelInvitation(user: user, caller: caller)
+        case 27, 28: return .acceptInvitation(inviter: user, caller: caller)
+        case 29: return .rejectInvitation(inviter: user, caller: caller)
+        case 30, 31: return .take(seatIndex: index, caller: caller)
+        case 32, 33: return .leave(caller: caller)
+        case 34: return .kickOff(user: user, caller: caller)
+        case 35...38:
+            let policy = self.pick([MoveSeatPolicy.abortWhenOccupied, .forceReplace, .swapPosition])
+            return .move(user: user, to: index, policy: policy, caller: caller)
+        case 39, 40: return .lock(seatIndex: index, isLocked: self.pick([true, false, false, false]), caller: caller)
+        case 41, 42:
+            return .lock(
+                seatIndex: index, isLocked: nil, microphone: self.pick([nil, true, false]),
+                camera: self.pick([nil, true, false]), caller: caller)
+        case 43...46:
+            return .device(
+                microphone: self.pick([nil, true, false]), camera: self.pick([nil, true, false]),
+                suspend: self.pick([nil, SuspendStatus.none, .inCalling]), caller: caller)
+        case 47, 48:
+            return .lockDevice(
+                user: user, device: self.pick(Device.allCases), isLocked: self.pick([true, false]), caller: caller)
+        case 49: return .place(user: user, seatIndex: index, caller: self.callers.server())
+        case 50: return .requests(caller: caller)
+        case 51: return .profile(user: UserInfo(userID: user, userName: "\(timeout)"))
+        default: return .userBack(user: info(user))
+        }
+    }
+
+    private mutating func randomInfo(_ live: LiveID) -> LiveInfo {
+        var live = LiveInfo(liveID: live, liveOwner: info("olga"))
+        live.keepOwnerOnSeat = Bool.random(using: &self.random)
+        live.maxSeatCount = Int.random(in: 3...6, using: &self.random)
+        live.seatMode = self.pick([.free, .apply, .apply])
+        live.seatTemplate = 70
+        live.admins = self.pick([[], ["adam"]])
+        return live
+    }
+}
+
+/// Reads effects as gateways and clients do; collects contradictions between them.
+struct StageEffectChecker {
+    var stages: [LiveID: StageRecord] = [:]
+    var openRequests: Set<String> = []
+    var opened = 0
+    var ended = 0
+    var wrong: [String] = []
+
+    mutating func check(_ input: SeatInput?, _ effects: [Effect]) {
+        for notice in effects.notices { self.check(notice) }
+        if let input { self.check(input, succeeded: effects.code == 0, effects.result) }
+        if let input, case .opened = input.command, !effects.stages.isEmpty {
+            // A newer live of the same name may open before the end of the last one arrives.
+            for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) { self.end(request) }
+        }
+        for record in effects.stages {
+            if let last = self.stages[record.live], last.revision >= record.revision {
+                self.wrong.append("a stage with an old revision")
+            }
+            let told = effects.feedItems.filter {
+                if case .stage(record, _) = $0 { true } else { false }
+            }
+            let isEnd = if case .ended? = input?.command { true } else { false }
+            if told.count != (isEnd ? 0 : 1) { self.wrong.append("a stage told \(told.count) times") }
+            if case .stage(_, let events)? = told.first { self.compare(record, events, isNew: input) }
+            self.stages[record.live] = record
+        }
+        if Set(effects.stages.map(\.live)).count != effects.stages.count {
+            self.wrong.append("two revisions of a stage in one input")
+        }
+        for case .stageGone(let key) in effects { self.stages[key.live] = nil }
+    }
+
+    /// Checks that the events alone lead from the last stage to this one.
+    private mutating func compare(_ record: StageRecord, _ events: [StageEvent], isNew input: SeatInput?) {
+        var places: [UserID: Int] = [:]
+        let isOpening = if case .opened? = input?.command { true } else { false }
+        for seat in self.stages[record.live]?.seats ?? [] where !isOpening {
+            if let user = seat.occupant?.user.userID { places[user] = seat.index }
+        }
+        for event in events {
+            switch event {
+            case .seatTaken(let index, let user): places[user.userID] = index
+            case .seatLeft(_, let user): places[user.userID] = nil
+            case .userMoved(let user, _, let index): places[user.userID] = index
+            default: break
+            }
+        }
+        var seated: [UserID: Int] = [:]
+        for seat in record.seats { if let user = seat.occupant?.user.userID { seated[user] = seat.index } }
+        if places != seated { self.wrong.append("events \(events) do not lead to \(seated)") }
+    }
+
+    private mutating func end(_ request: String) {
+        if self.openRequests.remove(request) == nil { self.wrong.append("I13: \(request) ended, but was not open") }
+        self.ended += 1
+    }
+
+    private mutating func check(_ notice: Notice) {
+        let prefix = "\(notice.live)/"
+        switch notice.content {
+        case .applicationNoResponse, .applicationAnswered: self.end("\(prefix)\(notice.to.user)")
+        case .invitationCancelled(let host), .invitationTimedOut(let host):
+            self.end("\(prefix)\(notice.to.user)<\(host.userID)")
+        case .invitationAnswered(let guest, _): self.end("\(prefix)\(guest.userID)<\(notice.to.user)")
+        default: break
+        }
+    }
+
+    private mutating func check(_ input: SeatInput, succeeded: Bool, _ result: CallResult?) {
+        let prefix = "\(input.key.live)/"
+        switch input.command {
+        case .apply(_, _, _, let caller), .take(_, let caller):
+            guard result == .seat(index: nil) else { return }
+            self.openRequests.insert("\(prefix)\(caller.userID)")
+            self.opened += 1
+        case .guestMembershipVerified(let user, .invitation, let caller) where succeeded:
+            let user = user.userID
+            self.openRequests.insert("\(prefix)\(user)<\(caller.userID)")
+            self.opened += 1
+        case .cancelApplication(let caller) where succeeded: self.end("\(prefix)\(caller.userID)")
+        case .userGone(let user) where self.openRequests.contains("\(prefix)\(user)"): self.end("\(prefix)\(user)")
+        case .ended:
+            for request in self.openRequests.filter({ $0.hasPrefix(prefix) }) { self.end(request) }
+        default: break
+        }
+    }
+}

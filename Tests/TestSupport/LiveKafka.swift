@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import Foundation
+internal import KafkaClient
+internal import Repository
+
+/// A real Kafka on this machine for tests: one node, stock, from `KAFKA_HOME` or from `../shared/kafka` beside the
+/// repository.
+///
+/// It always ends with the process that started it: a shell reads from a pipe of that process and kills the server when
+/// the pipe closes.
+package final class LiveKafka: Sendable {
+    /// The address to connect to.
+    package let bootstrap: String
+
+    private let home: String
+    private let directory: String
+    private let run: Locked<WatchedShell?>
+
+    /// The directory of Kafka, or nil if there is none.
+    package static let home: String? = {
+        var candidates: [String] = []
+        if let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] { candidates.append(home) }
+        let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+        candidates += [Repository.root, here].map {
+            $0.deletingLastPathComponent().appendingPathComponent("shared/kafka").path
+        }
+        return candidates.first { FileManager.default.isExecutableFile(atPath: $0 + "/bin/kafka-server-start.sh") }
+    }()
+
+    /// True if tests on a real Kafka can run; to be used as `.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME")`.
+    package static var isAvailable: Bool { Self.home != nil }
+
+    private static let started = Result { try LiveKafka() }
+
+    /// The server that all tests of a process share.
+    ///
+    /// The first call starts it and blocks for some seconds.
+    package static func shared() throws -> LiveKafka { try Self.started.get() }
+
+    /// Starts a separate server, which a test may kill and restart; blocks until it answers.
+    ///
+    /// - Parameter settings: additional lines for `server.properties`.
+    /// - Throws: an error if there is no Kafka or if it does not answer in time; its text has the end of the log.
+    package init(settings: [String: String] = [:]) throws {
+        guard let home = Self.home else { throw LiveKafkaError("Kafka is not at hand: set KAFKA_HOME.") }
+        let port = try FreePort.find()
+        let controllerPort = try FreePort.find()
+        self.home = home
+        self.bootstrap = "127.0.0.1:\(port)"
+        self.directory =
+            FileManager.default.temporaryDirectory
+            .appendingPathComponent("liveplaza-kafka-\(UUID().uuidString)").path
+        self.run = Locked(nil)
+        try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
+        var properties = Self.properties(port: port, controllerPort: controllerPort, directory: self.directory)
+        properties.merge(settings) { $1 }
+        let text = properties.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined()
+        try Data(text.utf8).write(to: URL(fileURLWithPath: self.directory + "/server.properties"))
+        try self.start(formatting: true)
+    }
+
+    /// Kills the server with SIGKILL and keeps its data.
+    package func kill() {
+        let shell = self.run.withLock { run in
+            defer { run = nil }
+            return run
+        }
+        // A line makes the script keep the data; when the pipe closes without a line, it removes them.
+        shell?.write("keep")
+        shell?.end()
+    }
+
+    /// Starts the server again on the same data and the same port; blocks until it answers.
+    package func restart() throws {
+        self.kill()
+        try self.start(formatting: false)
+    }
+
+    /// Creates a topic with a unique name.
+    package func makeTopic(_ prefix: String, partitions: Int = 1, config: [String: String] = [:]) throws -> String {
+        let name = "\(prefix)-\(UUID().uuidString.prefix(8))"
+        let admin = try KafkaAdmin(KafkaSettings(brokers: self.bootstrap, clientID: "test-admin"))
+        try admin.createTopics([TopicSpec(name: name, partitions: partitions, config: config)])
+        return name
+    }
+
+    private func start(formatting: Bool) throws {
+        let shell = try WatchedShell(
+            Self.script, arguments: [self.home, self.directory, formatting ? "format" : "keep"],
+            environment: ["KAFKA_HEAP_OPTS": "-Xms256M -Xmx512M", "LOG_DIR": self.directory + "/logs"])
+        self.run.withLock { $0 = shell }
+        do {
+            let silent = KafkaSettings(brokers: self.bootstrap, clientID: "test-admin", log: { _, _, _ in })
+            try KafkaAdmin(silent).waitUntilReachable(timeout: .seconds(60))
+        } catch {
+            let log = try? String(contentsOfFile: self.directory + "/server.log", encoding: .utf8)
+            throw LiveKafkaError("Kafka did not start: \(error)\n\((log ?? "").suffix(3000))")
+        }
+    }
+
+    /// The script; its arguments are Kafka's home, the directory, and whether to format it.
+    private static let script = """
+        if [ "$3" = format ]; then
+            "$1/bin/kafka-storage.sh" format --standalone -t MkU3OEVBNTcwNTJENDM2Qg -c "$2/server.properties" \
+                </dev/null >"$2/server.log" 2>&1
+        fi
+        "$1/bin/kafka-server-start.sh" "$2/server.properties" </dev/null >>"$2/server.log" 2>&1 &
+        server=$!
+        if read -r line; then
+            kill -KILL $server; wait $server
+        else
+            kill -KILL $server; wait $server; rm -rf "$2"
+        fi
+        """
+
+    /// The properties of one node with short failover times, as `docs/ARCHITECTURE.md` requires.
+    private static func properties(port: Int, controllerPort: Int, directory: String) -> [String: String] {
+        [
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.quorum.bootstrap.servers": "127.0.0.1:\(controllerPort)",
+            "listeners": "PLAINTEXT://127.0.0.1:\(port),CONTROLLER://127.0.0.1:\(controllerPort)",
+            "advertised.listeners": "PLAINTEXT://127.0.0.1:\(port)",
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "log.dirs": directory + "/data",
+            "auto.create.topics.enable": "false",
+            "num.partitions": "1",
+            "offsets.topic.replication.factor": "1",
+            "offsets.topic.num.partitions": "4",
+            "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1",
+            "transaction.state.log.num.partitions": "4",
+            "share.coordinator.state.topic.replication.factor": "1",
+            "share.coordinator.state.topic.min.isr": "1",
+            "group.min.session.timeout.ms": "1000",
+            "group.initial.rebalance.delay.ms": "0",
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
+        ]
+    }
+}
+
+/// Why Kafka could not be started.
+package struct LiveKafkaError: Error, CustomStringConvertible {
+    /// The reason, with the end of the server's log.
+    package var description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ChildProcess
+internal import Foundation
+internal import Repository
+
+/// The Python packages of `Tests/requirements.txt`, in `.build/python`.
+///
+/// `deploy/test.sh` may have put them there; the first test that needs them installs missing packages.
+package enum PythonPackages {
+    /// Whether this machine has a Python with pip, without which nothing can be installed.
+    package static let hasPip = PythonPackages.run(["-m", "pip", "--version"], isQuiet: true)
+
+    /// The directory of the packages, installed at the first use; nil when they could not be installed.
+    package static let path: String? = {
+        let directory = Repository.root.appending(path: ".build/python").path
+        let requirements = Repository.root.appending(path: "Tests/requirements.txt").path
+        // Checks that every package of the file is installed in the given version.
+        let check = """
+            import importlib.metadata as m, sys
+            lines = [l.strip() for l in open(sys.argv[1]) if "==" in l and not l.startswith("#")]
+            sys.exit(any(m.version(n) != v for n, v in (l.split("==") for l in lines)))
+            """
+        if Self.run(["-c", check, requirements], packages: directory, isQuiet: true) { return directory }
+        let isDone = Self.run([
+            "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
+            "--upgrade", "--target", directory, "--requirement", requirements,
+        ])
+        return isDone ? directory : nil
+    }()
+
+    /// The environment of a Python that finds the packages and writes no bytecode files.
+    package static func environment(packages: String?) -> [String: String] {
+        ["PYTHONPATH": packages ?? "", "PYTHONDONTWRITEBYTECODE": "1"]
+    }
+
+    private static func run(_ arguments: [String], packages: String? = nil, isQuiet: Bool = false) -> Bool {
+        let run = try? TestProcess.run(
+            ["python3"] + arguments, environment: Self.environment(packages: packages),
+            errors: isQuiet ? .nothing : .descriptor(2))
+        return run?.end == .exited(0)
+    }
+}

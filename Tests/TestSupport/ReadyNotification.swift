@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import Glibc
+
+/// A socket on which a server reports that it is ready, in systemd's format (`NOTIFY_SOCKET`), so that no polling is
+/// needed.
+final class ReadyNotification {
+    /// The socket's path, for the server's environment.
+    let path: String
+    /// A directory that is removed with this object.
+    let directory: String
+    private let descriptor: Int32
+
+    init() throws {
+        self.directory = NSTemporaryDirectory() + "/lp-\(UUID().uuidString)"
+        self.path = self.directory + "/ready"
+        try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
+        self.descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(self.path.utf8)
+        let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { destination in
+            guard bytes.count < destination.count else { return false }
+            unsafe destination.copyBytes(from: bytes)
+            return true
+        }
+        let code = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(self.descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard isShort, code == 0 else { throw FreePortError(errno: errno) }
+    }
+
+    deinit {
+        close(self.descriptor)
+        try? FileManager.default.removeItem(atPath: self.directory)
+    }
+
+    /// Waits for `READY=1`.
+    func wait(milliseconds: Int) -> Bool {
+        let deadline = DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
+        var bytes = [UInt8](repeating: 0, count: 1_024)
+        while true {
+            let now = DispatchTime.now().uptimeNanoseconds
+            guard now < deadline else { return false }
+            var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&entry, 1, Int32(clamping: (deadline - now) / 1_000_000)) > 0 else { continue }
+            let count = unsafe recv(self.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            if count > 0, String(decoding: bytes[..<count], as: UTF8.self).contains("READY=1") { return true }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ChildProcess
+internal import Concurrency
+package import Foundation
+
+/// A program that a test runs, with pipes to its standard input and output.
+package final class TestProcess: Sendable {
+    /// Its pid, valid until `end` has returned.
+    package let pid: Int32
+    /// The pipe to its standard input; closing it ends the input.
+    package let input: FileHandle
+    /// The pipe from its standard output; empty when the output goes elsewhere.
+    package let output: FileHandle
+
+    /// Starts the program.
+    ///
+    /// - Parameters:
+    ///   - arguments: the program's name or path, then its arguments.
+    ///   - environment: variables in addition to those of this process.
+    ///   - directory: its working directory.
+    ///   - output: its standard output; nil for the pipe `self.output`.
+    ///   - errors: its standard error.
+    /// - Throws: an error when it cannot be started.
+    package init(
+        _ arguments: [String], environment: [String: String] = [:], directory: String? = nil,
+        output: ChildProcess.Stream? = nil, errors: ChildProcess.Stream = .descriptor(2)
+    ) throws {
+        let (inputPipe, outputPipe) = (Pipe(), Pipe())
+        self.pid = try ChildProcess.start(
+            arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            directory: directory, input: .descriptor(inputPipe.fileHandleForReading.fileDescriptor),
+            output: output ?? .descriptor(outputPipe.fileHandleForWriting.fileDescriptor), errors: errors)
+        try inputPipe.fileHandleForReading.close()
+        try outputPipe.fileHandleForWriting.close()
+        self.input = inputPipe.fileHandleForWriting
+        self.output = outputPipe.fileHandleForReading
+    }
+
+    /// Blocks until it has ended; must be called once.
+    package func end() -> ProcessEnd { ChildProcess.reap(self.pid) }
+
+    /// Waits until it has ended; must be called once.
+    package func ended() async -> ProcessEnd { await runOnDedicatedThread { self.end() } }
+
+    /// Runs a program to its end; blocks.
+    ///
+    /// - Returns: how it ended, and its whole standard output.
+    package static func run(
+        _ arguments: [String], environment: [String: String] = [:], directory: String? = nil, input: String = "",
+        errors: ChildProcess.Stream = .descriptor(2)
+    ) throws -> (end: ProcessEnd, output: String) {
+        let process = try TestProcess(arguments, environment: environment, directory: directory, errors: errors)
+        if !input.isEmpty { try process.input.write(contentsOf: Data(input.utf8)) }
+        try process.input.close()
+        let output = try process.output.readToEnd() ?? Data()
+        return (process.end(), String(decoding: output, as: UTF8.self))
+    }
+}

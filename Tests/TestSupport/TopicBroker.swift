@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import EmbeddedBroker
+package import KafkaClient
+internal import PlazaModel
+
+/// A broker with all topics of LivePlaza: an in-memory one private to the test, or the real one that all tests share.
+package struct TopicBroker {
+    /// The number of partitions of each topic: one number, because all tests of a process share the real broker's topics.
+    package static let partitions = 4
+
+    /// The address and the client id.
+    package let settings: KafkaSettings
+    /// Keeps the in-memory broker alive.
+    private let broker: EmbeddedBroker?
+
+    /// Creates the topics.
+    ///
+    /// - Parameters:
+    ///   - isReal: whether to use the real Kafka.
+    ///   - clientID: the client id of its clients.
+    /// - Throws: an error when no broker can be started.
+    package init(isReal: Bool, clientID: String) throws {
+        if isReal {
+            try self.init(LiveKafka.shared(), clientID: clientID)
+        } else {
+            try self.init(EmbeddedBroker(), clientID: clientID)
+        }
+    }
+
+    private init(_ broker: EmbeddedBroker, clientID: String) throws {
+        for topic in PlazaTopic.allCases { try broker.createTopic(topic.rawValue, partitions: Self.partitions) }
+        self.broker = broker
+        self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: clientID) { _, _, _ in }
+    }
+
+    /// Creates the topics on a real Kafka.
+    package init(_ kafka: LiveKafka, clientID: String) throws {
+        self.broker = nil
+        self.settings = KafkaSettings(brokers: kafka.bootstrap, clientID: clientID) { _, _, _ in }
+        try KafkaAdmin(self.settings).createTopics(
+            PlazaTopic.allCases.map {
+                TopicSpec(name: $0.rawValue, partitions: Self.partitions, replication: 1, config: $0.configuration)
+            })
+    }
+}

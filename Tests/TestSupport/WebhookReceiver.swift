@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import HTTPServer
+
+/// An app's backend on this machine: records its requests and answers as the test specifies.
+package final class WebhookReceiver: Sendable {
+    /// A received request.
+    package struct Received: Sendable {
+        /// The headers by lower-case name.
+        package var headers: [String: String]
+        package var body: [UInt8]
+        /// The body as text.
+        package var text: String { String(decoding: self.body, as: UTF8.self) }
+    }
+
+    /// What the backend does with a request.
+    package enum Behaviour: Sendable {
+        case answer(Int, String)
+        /// Does not answer until the receiver stops.
+        case keepSilent
+    }
+
+    private struct State {
+        var received: [Received] = []
+        var silent: [HTTPResponder] = []
+    }
+
+    private let state = ConditionVariable(State())
+    private let server = Locked<WebServer?>(nil)
+
+    /// The address on which it listens.
+    package let url: String
+
+    /// Starts to listen.
+    ///
+    /// - Parameter behave: chooses the behaviour for each request; indexes start at 0.
+    /// - Throws: an error if it cannot listen on a port.
+    package init(_ behave: @escaping @Sendable (Int, Received) -> Behaviour) throws {
+        let state = self.state
+        var limits = HTTPLimits()
+        // All requests come from this machine.
+        limits.connectionsPerAddress = limits.connections
+        limits.drainTimeout = .milliseconds(10)
+        limits.deadline = .seconds(60)
+        let server = try WebServer(port: 0, limits: limits) { request, responder in
+            let received = Received(headers: request.headers, body: request.body)
+            let index = state.update { state in
+                state.received.append(received)
+                return state.received.count - 1
+            }
+            switch behave(index, received) {
+            case .answer(let status, let body):
+                responder.complete(HTTPResponse(status: status, body: Array(body.utf8)))
+            case .keepSilent: state.update { $0.silent.append(responder) }
+            }
+        }
+        self.url = "http://127.0.0.1:\(server.port)/hook"
+        self.server.withLock { $0 = server }
+    }
+
+    deinit { self.stop() }
+
+    /// The requests received so far.
+    package var received: [Received] { self.state.current.received }
+
+    /// Waits until the received requests satisfy `isEnough`.
+    ///
+    /// - Returns: the requests; nil when they were not enough within `timeout`.
+    package func wait(timeout: Duration = .seconds(15), until isEnough: ([Received]) -> Bool) -> [Received]? {
+        self.state.wait(timeout: timeout) { state in isEnough(state.received) ? state.received : nil }
+    }
+
+    /// Stops the server and closes the connections of open requests.
+    package func stop() {
+        self.server.withLock { server in
+            server?.stop()
+            server = nil
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import ClusterKit
+import Concurrency
+import Foundation
+import TestSupport
+import Testing
+
+/// Invalid apps files, given to `plaza` and the services.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct AppsFileTests {
+    private static let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
+    private static let valid = #"{"apps":{"demo":{"keys":[\#(Self.key)]}}}"#
+    private static let invalid: [(json: String, output: [String])] = [
+        (
+            #"{"apps":{"demo":{"keys":[\#(Self.key)],"policy":{"feedBugdet":1,"maxAdmins":-1}}}}"#,
+            ["demo.policy.feedBugdet is not known", "demo.policy.maxAdmins is -1"]
+        ),
+        (#"{"apps":{"demo":{"keys":[\#(Self.key)],}}}"#, ["it is no JSON"]),
+        ("{}", ["apps is missing"]),
+        (#"{"apps":{}}"#, ["name at least one app with a key"]),
+        (#"{"apps":{"demo":{"keys":[]}}}"#, ["the app 'demo' has no key"]),
+    ]
+
+    private func directory(_ apps: String) throws -> String {
+        let path = NSTemporaryDirectory() + "liveplaza-bad-apps-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try Data(apps.utf8).write(to: URL(filePath: path + "/apps.json"))
+        return path
+    }
+
+    private func end(
+        of program: String, _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> (end: ProcessEnd, output: String) {
+        let command = [try ProgramFinder().path(of: program)] + arguments
+        return try await runOnDedicatedThread {
+            try TestProcess.run(command, environment: environment, errors: .output)
+        }
+    }
+
+    private static func count(_ word: String, in text: String) -> Int { text.components(separatedBy: word).count - 1 }
+
+    @Test(arguments: 0..<5) func `a cluster with an invalid apps file starts nothing and reports each fault once`(
+        index: Int
+    ) async throws {
+        let (json, words) = Self.invalid[index]
+        let directory = try self.directory(json)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let up = ["up", "--run-dir", directory, "--port", "0", "--feed-budget", "50"]
+        let (end, output) = try await self.end(of: "plaza", up)
+        #expect(end == .exited(1))
+        for word in words { #expect(Self.count(word, in: output) == 1, "\(output)") }
+        #expect(output.contains("plaza up: \(directory)/apps.json: "), "\(output)")
+        #expect(!FileManager.default.fileExists(atPath: directory + "/state.json"))
+        let logs = try FileManager.default.subpathsOfDirectory(atPath: directory).filter { $0.hasSuffix(".log") }
+        #expect(logs.isEmpty, "no process was started")
+        #expect(try String(contentsOfFile: directory + "/apps.json", encoding: .utf8) == json)
+
+        let token = ["token", "--user", "alice", "--apps", directory + "/apps.json"]
+        let (refused, why) = try await self.end(of: "plaza", token)
+        #expect(refused == .exited(1))
+        for word in words { #expect(Self.count(word, in: why) == 1, "\(why)") }
+        #expect(!why.contains("eyJ"), "no token: \(why)")
+    }
+
+    @Test func `apps in the environment are validated like the file and replace it`() async throws {
+        let directory = try self.directory(Self.invalid[0].json)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let up = ["up", "--run-dir", directory, "--port", "0"]
+        let (end, output) = try await self.end(
+            of: "plaza", up, environment: ["LIVEPLAZA_APPS_JSON": Self.invalid[1].json])
+        #expect(end == .exited(1))
+        #expect(Self.count("LIVEPLAZA_APPS_JSON", in: output) == 1 && output.contains("it is no JSON"), "\(output)")
+        #expect(!output.contains("AAECAwQ"), "keys are never printed")
+
+        var options = LiveCluster.options()
+        options.environment["LIVEPLAZA_APPS_JSON"] = Self.valid
+        try await LiveCluster.with(options) { cluster in
+            let state = try ClusterState.read(runDirectory: cluster.directory.path)
+            #expect(await state.checkingReadiness().isReady)
+            #expect(!FileManager.default.fileExists(atPath: cluster.directory.path + "/apps.json"))
+            #expect(state.apps.isEmpty, "no missing file is named")
+            let runDirectory = ["--run-dir", cluster.directory.path]
+            for command in [["token", "--user", "alice"], ["demo"]] {
+                let (end, output) = try await self.end(of: "plaza", command + runDirectory)
+                #expect(end == .exited(1) || end == .exited(64), "\(output)")
+                #expect(output.contains("got its apps from LIVEPLAZA_APPS_JSON, which is not set here"), "\(output)")
+            }
+            let (made, token) = try await self.end(
+                of: "plaza", ["token", "--user", "alice"] + runDirectory,
+                environment: ["LIVEPLAZA_APPS_JSON": Self.valid])
+            #expect(made == .exited(0) && token.hasPrefix("eyJ"), "\(token)")
+        }
+    }
+
+    @Test func `an apps file and apps JSON together are refused`() async throws {
+        let directory = try self.directory(Self.valid)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let both = ["--apps", directory + "/apps.json", "--apps-json", Self.valid]
+        let why = "--apps-json: give only one of --apps and --apps-json"
+        for (program, arguments) in [("plaza", ["token", "--user", "alice"]), ("gateway", []), ("room-directory", [])] {
+            let (end, output) = try await self.end(of: program, arguments + both)
+            #expect(end == .exited(64))
+            #expect(Self.count(why, in: output) == 1, "\(output)")
+        }
+        let (end, output) = try await self.end(
+            of: "plaza", ["up", "--run-dir", directory, "--port", "0"],
+            environment: ["LIVEPLAZA_APPS_JSON": Self.valid, "LIVEPLAZA_APPS": directory + "/apps.json"])
+        #expect(
+            end == .exited(1) && Self.count("give only one of --apps and --apps-json", in: output) == 1, "\(output)")
+    }
+
+    @Test func `a service reports each fault of its apps once and in words`() async throws {
+        let gateway = ["--kafka", "127.0.0.1:1", "--apps-json"]
+        for (json, words) in Self.invalid {
+            let (end, output) = try await self.end(of: "gateway", gateway + [json])
+            #expect(end == .exited(64))
+            for word in words { #expect(Self.count(word, in: output) == 1, "\(output)") }
+            #expect(Self.count("--apps-json: ", in: output) == words.count, "\(output)")
+            for raw in ["badField", "notJSON"] { #expect(!output.contains(raw), "\(output)") }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import Testing
+import Tokens
+
+/// The parts of a cluster that need no process.
+@Suite struct ClusterPartsTests {
+    @Test func `the pause before a restart doubles up to five seconds, and a long uptime resets it`() {
+        var backOff = BackOff()
+        let pauses = (0..<8).map { _ in backOff.pause(afterRunOf: .zero) }
+        #expect(pauses == [100, 200, 400, 800, 1600, 3200, 5000, 5000].map { .milliseconds($0) })
+        #expect(backOff.pause(afterRunOf: .seconds(10)) == .milliseconds(100))
+    }
+
+    @Test func `only the owner can read the apps file, and its key is kept`() throws {
+        let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func read() throws -> (key: String, budget: Int) {
+            struct File: Decodable {
+                struct App: Decodable {
+                    struct Key: Decodable { let kid, alg, k: String }
+                    struct Policy: Decodable { let feedBudget: Int }
+                    let keys: [Key]
+                    let policy: Policy
+                }
+                let apps: [String: App]
+            }
+            let file = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            let app = try #require(file.apps["demo"])
+            #expect(app.keys.map(\.kid) == ["k1"] && app.keys.map(\.alg) == ["HS256"])
+            return (app.keys[0].k, app.policy.feedBudget)
+        }
+        try AppsFile.prepare(at: path, feedBudget: nil)
+        let first = try read()
+        // 32 bytes in base64url without padding.
+        #expect(first.key.count == 43 && first.budget == 40)
+        try AppsFile.prepare(at: path, feedBudget: 60)
+        let again = try read()
+        #expect(again == (first.key, 60))
+        try AppsFile.prepare(at: path, feedBudget: nil)
+        let third = try read()
+        #expect(third == (first.key, 60))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+        #expect(mode == 0o600)
+    }
+
+    @Test func `I17 a token is signed with the cluster's own key and accepted by it alone`() throws {
+        let paths = (0..<2).map { _ in NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json" }
+        defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+        for path in paths { try AppsFile.prepare(at: path, feedBudget: nil) }
+        let claims = TokenClaims(app: "demo", user: "alice", expires: 2_000, role: .server, name: "Alice")
+        let token = try AppsFile.token(claims, signedBy: .file(paths[0]))
+        let verifiers = try paths.map { path in
+            TokenVerifier(keyring: try AppKeyring(json: Array(Data(contentsOf: URL(fileURLWithPath: path)))))
+        }
+        #expect(try verifiers[0].verify(token, now: 1_000) == claims)
+        #expect(throws: TokenError.badSignature) { try verifiers[1].verify(token, now: 1_000) }
+        let json = try String(contentsOfFile: paths[0], encoding: .utf8)
+        // A container gets it from its environment.
+        let inline = try AppsFile.token(claims, signedBy: .json(json))
+        #expect(try verifiers[0].verify(inline, now: 1_000) == claims)
+        #expect(throws: ClusterError.self) {
+            try AppsFile.token(TokenClaims(app: "other", user: "alice", expires: 2_000), signedBy: .file(paths[0]))
+        }
+        #expect(throws: ClusterError.self) {
+            try AppsFile.token(TokenClaims(app: "demo", user: "a b", expires: 2_000), signedBy: .file(paths[0]))
+        }
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:9092", "127.0.0.1", 9092), ("kafka-1:1", "kafka-1", 1), ("[::1]:65535", "[::1]", 65_535),
+    ])
+    func `an address is split at its last colon`(text: String, host: String, port: Int) throws {
+        let parts = try #require(HealthProbe.split(address: text))
+        #expect(parts == (host, port))
+    }
+
+    @Test(arguments: ["", "host", ":1", "host:", "host:0", "host:65536", "host:x"])
+    func `text that is not an address is refused`(text: String) { #expect(HealthProbe.split(address: text) == nil) }
+
+    @Test func `ports are free, unique, and below the range of outgoing connections`() throws {
+        let ports = try (0..<50).map { _ in try PortRange.free() }
+        #expect(Set(ports).count == 50)
+        #expect(ports.allSatisfy { PortRange.bounds.contains($0) && PortRange.isFree($0) })
+    }
+
+    @Test func `options that cannot work are refused with a remedy`() {
+        var options = ClusterOptions(runDirectory: "x")
+        #expect(options.validationError == nil)
+        options.scale = [.gateway: 33]
+        #expect(options.validationError == "--scale gateway must be 0 to 32 instances, not 33.")
+        options.scale = [:]
+        options.broker = .kafkaHome("/x", brokers: 2)
+        #expect(options.validationError == "--brokers must be 1 or 3, not 2.")
+        #expect(options.replication == 2)
+        options.broker = .embedded
+        options.feedBudget = 0
+        #expect(options.validationError == "--feed-budget must be 1 to 10000 messages a second, not 0.")
+        options.feedBudget = nil
+        options.port = 8080
+        options.httpPort = 8090
+        #expect(options.validationError == nil)
+        options.scale = [.gateway: 2]
+        let clash =
+            "--http-port 8090 and --port 8080 give two gateways the same port: "
+            + "each further gateway's ports are 10 higher."
+        #expect(options.validationError == clash)
+    }
+
+    @Test func `a directory without a running cluster has no state`() {
+        let path = NSTemporaryDirectory() + "liveplaza-none-\(UUID().uuidString)"
+        #expect(throws: ClusterError.notRunning(runDirectory: RunDirectory(path).path)) {
+            try ClusterState.read(runDirectory: path)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LoadKit
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoadRunnerTests {
+    /// The duration of the longest stage.
+    private final class LongestStage: Sendable {
+        let duration = Mutex(Duration.zero)
+    }
+
+    @Test func `a load run against an unreachable gateway ends soon and reports a remedy`() async throws {
+        // Nothing listens there.
+        var plan = LoadPlan(addresses: [PlazaAddress(host: "127.0.0.1", port: 1)], name: "nobody") { _ in "token" }
+        plan.lives = 2
+        plan.viewers = 1
+        plan.loginTimeout = .milliseconds(500)
+        // Measured by the run's own clock, because a busy machine may resume this test late.
+        let longest = LongestStage()
+        let report = try await LoadRunner.run(plan) { progress in
+            longest.duration.withLock { $0 = max($0, progress.elapsed) }
+        }
+        #expect(longest.duration.withLock { $0 } < .seconds(10))
+        #expect(!report.isClean && report.published == 0)
+        let failure = try #require(report.failures.first)
+        #expect(failure.contains("127.0.0.1:1") && failure.contains("--gateway"))
+    }
+}
