@@ -64,16 +64,17 @@ package final class DemoUser {
     package func waitForUpdate<Value>(
         _ what: String, within seconds: Double = 10, _ match: (ClientUpdate) -> Value?
     ) async throws(ScenarioFailure) -> Value {
-        for (index, update) in self.pendingUpdates.enumerated() {
-            guard let value = match(update) else { continue }
-            self.pendingUpdates.remove(at: index)
-            return value
-        }
         let deadline = ContinuousClock.now + .seconds(seconds)
-        while let update = await self.next(before: deadline) {
-            if let value = match(update) { return value }
-            self.keep(update)
-        }
+        var index = 0
+        repeat {
+            while index < self.pendingUpdates.count {
+                if let value = match(self.pendingUpdates[index]) {
+                    self.pendingUpdates.remove(at: index)
+                    return value
+                }
+                index += 1
+            }
+        } while await self.receive(before: deadline, oldest: &index)
         throw ScenarioFailure("\(self.name) did not hear within \(seconds) s: \(what)")
     }
 
@@ -103,22 +104,32 @@ package final class DemoUser {
     /// Keeps all updates that have arrived or arrive within `seconds`.
     package func collectUpdates(seconds: Double) async {
         let deadline = ContinuousClock.now + .seconds(seconds)
-        while let update = await self.next(before: deadline) { self.keep(update) }
+        var oldest = 0
+        while await self.receive(before: deadline, oldest: &oldest) {}
     }
 
     /// Whether the feed had neither hole nor repeat.
     package var isFeedWhole: Bool { zip(self.numbers, self.numbers.dropFirst()).allSatisfy { $1 == $0 + 1 } }
 
-    private func keep(_ update: ClientUpdate) {
-        self.pendingUpdates.append(update)
-        if self.pendingUpdates.count > 5000 { self.pendingUpdates.removeFirst() }
-    }
-
-    /// The next update; nil at the deadline or when the client has ended.
-    private func next(before deadline: ContinuousClock.Instant) async -> ClientUpdate? {
-        let update = await self.client.updates.next(before: deadline)
-        if case .feed(let entries, _) = update { self.note(entries) }
-        return update
+    /// Receives the next update and keeps it, each feed item as an update of its own: a step waits for one item, and
+    /// must not take away those that were received with it.
+    ///
+    /// - Parameters:
+    ///   - deadline: when to give up.
+    ///   - oldest: an index into the pending updates, which is moved when the oldest are dropped.
+    /// - Returns: false at the deadline, or when the client has ended.
+    private func receive(before deadline: ContinuousClock.Instant, oldest: inout Int) async -> Bool {
+        guard let update = await self.client.updates.next(before: deadline) else { return false }
+        if case .feed(let entries, let epoch) = update {
+            self.note(entries)
+            self.pendingUpdates += entries.map { .feed([$0], epoch: epoch) }
+        } else {
+            self.pendingUpdates.append(update)
+        }
+        let excess = max(0, self.pendingUpdates.count - 5000)
+        self.pendingUpdates.removeFirst(excess)
+        oldest = max(0, oldest - excess)
+        return true
     }
 
     private func note(_ entries: [FeedEntry]) {
