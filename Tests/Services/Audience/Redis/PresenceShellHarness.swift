@@ -66,6 +66,30 @@ final class PresenceShellHarness {
         try self.producer.flush(timeout: .seconds(10))
     }
 
+    /// Writes the evidence that an owner of the live's partition died when it processed the next input.
+    ///
+    /// The next owner then processes inputs one at a time. No shell may be running.
+    func writeFailedAttempt(_ live: LiveKey) throws {
+        let partition = PlazaTopic.partition(of: live.text, among: Self.partitions)
+        let place = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
+        let group = try KafkaConsumer(self.settings, group: "audience")
+        defer { group.close() }
+        let committed = try group.committed([place], timeout: .seconds(10))[place] ?? nil
+        guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(place)") }
+        let record = ProcessingAttempts.Record(
+            offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")
+        try self.producer.send(
+            OutgoingRecord(
+                topic: PlazaTopic.audienceState.rawValue, partition: place.partition,
+                key: Array(ProcessingAttempts.key.utf8), value: Wire.encode(record)))
+        try self.producer.flush(timeout: .seconds(10))
+    }
+
+    private struct TestFailure: Error {
+        let text: String
+        init(_ text: String) { self.text = text }
+    }
+
     /// Reads on until `isEnough`, for at most `seconds`; `meanwhile` is called between two reads.
     func read(
         seconds: Int64 = 30, until isEnough: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}

@@ -83,6 +83,34 @@ import Testing
         }
     }
 
+    @Test(arguments: modes)
+    func `I3 after a doubtful input, presence processes inputs one at a time, and leases expire as ever`(
+        _ mode: KafkaMode
+    ) async throws {
+        try await runOnDedicatedThread {
+            let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
+            let first = harness.start("one")
+            try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
+            try harness.write(.join(caller: self.caller("alice", 1)), self.live)
+            try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("alice")) != nil })
+            #expect(first.stop())
+            try harness.writeFailedAttempt(self.live)
+            let users = (1...20).map { "viewer\($0)" }
+            for user in users { try harness.write(.join(caller: self.caller(user, 1)), self.live) }
+            let second = harness.start("two")
+            try harness.read(until: { records in
+                users.allSatisfy { PresenceShellHarness.ticket(records, session: self.session($0)) != nil }
+            })
+            try harness.read(until: { PresenceShellHarness.count($0, self.live)?.totalViewers == 21 })
+            #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 21)
+            // Nobody sends heartbeats, so that all leases expire, at ticks that are processed alone too.
+            try harness.read(until: { PresenceShellHarness.count($0, self.live)?.count == 0 })
+            let left = PresenceShellHarness.tips(harness.records, self.live).filter { $0.text.hasPrefix("-") }
+            #expect(Set(left.map(\.text)) == Set((users + ["alice"]).map { "-\($0)" }) && left.count == 21)
+            #expect(second.stop())
+        }
+    }
+
     private func session(_ user: String) -> SessionID { SessionID("\(user)-\(self.run)") }
 
     private func caller(_ user: String, _ counter: Int64, ticket: Int64? = nil) -> Caller {
