@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and runs all tests, or the fast ones.
 #
-#   deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [options of `swift test`]
+#   deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [--sanitize KIND] [options of `swift test`]
 #   for example: deploy/test.sh --filter BarrageCore
 #
 # Tests that need a real Apache Kafka look at KAFKA_HOME, then at ../shared/kafka. Without one they are skipped and
@@ -21,7 +21,7 @@ left_out_suites="MetricsRegistryTests InteropTests SlotIndexTests SeatRandomWalk
 
 usage() {
   cat <<'EOT'
-usage: deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [options of `swift test`]
+usage: deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [--sanitize KIND] [options of `swift test`]
 
 Installs the packages that are missing, checks the format, builds, and runs all tests, one after another. Names at the
 end what was skipped and what failed; the exit status is 1 if anything failed. Safe to run again.
@@ -32,6 +32,8 @@ end what was skipped and what failed; the exit status is 1 if anything failed. S
   --require-kafka      the lack of a real Kafka is a failure; LIVEPLAZA_REQUIRE_KAFKA=1 does the same
   --retry-failed       runs the suites of failed tests once more, if they are at most three and no test process ended;
                        passes if all pass then, and names them as flaky: each is a fault to be mended
+  --sanitize KIND      builds with the address, thread or undefined (behaviour) sanitizer, in .build/sanitize-KIND, and
+                       runs the tests so: slower, a finding ends the test process. Best with --fast
   --help               show this, and do nothing
 Other options are passed on to `swift test`, for example --filter BarrageCore.
 
@@ -48,9 +50,20 @@ say() { printf 'test: %s\n' "$*"; }
 options=()
 fast=0
 retry=0
-for argument in "$@"; do
+build_options=()
+while (($#)); do
+  argument=$1
+  shift
   case $argument in
     --fast) fast=1 ;;
+    --sanitize)
+      if [[ ! ${1:-} =~ ^(address|thread|undefined)$ ]]; then
+        say "--sanitize needs address, thread or undefined" >&2
+        exit 64
+      fi
+      build_options=(--sanitize "$1" --scratch-path ".build/sanitize-$1")
+      shift
+      ;;
     --retry-failed) retry=1 ;;
     --require-kafka) export LIVEPLAZA_REQUIRE_KAFKA=1 ;;
     *) options+=("$argument") ;;
@@ -106,7 +119,7 @@ say "checking the format"
 swift format lint --strict --parallel --recursive --configuration .swift-format Sources Tests Package.swift
 
 say "building"
-swift build --build-tests
+swift build --build-tests ${build_options[@]+"${build_options[@]}"}
 
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
@@ -120,7 +133,7 @@ else
   # One after another: many tests talk to real servers and measure times, and disturb each other on two cores.
   selection=(--no-parallel)
 fi
-run_tests() { swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$output"; }
+run_tests() { swift test --skip-build --disable-xctest ${build_options[@]+"${build_options[@]}"} "$@" 2>&1 | tee "$output"; }
 run_tests "${selection[@]}" ${options[@]+"${options[@]}"} || failed=1
 
 say "skipped:"
