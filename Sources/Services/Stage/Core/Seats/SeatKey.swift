@@ -83,7 +83,7 @@ package enum SeatRow: JournalRow, Codable {
 
     package var due: Timestamp? {
         switch self {
-        case .stage(let stage): stage.value.removalTime
+        case .stage(let stage): stage.value.removalTime ?? stage.value.nextItemTime
         case .requests(let requests): requests.due
         case .fence: nil
         case .outcomes(let history): history.window.due

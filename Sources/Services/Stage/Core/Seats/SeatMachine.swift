@@ -15,12 +15,24 @@ package struct SeatMachine: Machine {
     /// How long the stage of an ended live is retained.
     package static let retentionAfterEnd = Milliseconds.seconds(300)
 
-    /// The apps whose backends are notified of events.
-    private let appsWithWebhooks: Set<AppID>
+    /// What the machine publishes to whom.
+    struct Settings {
+        /// The apps whose backends are notified of events.
+        let appsWithWebhooks: Set<AppID>
+        /// How often a stage is published to its live's feed; nil means at each change.
+        let itemLimit: RateLimit?
+    }
+
+    private let settings: Settings
 
     /// A machine for apps with these policies.
-    package init(policies: Policies = Policies()) {
-        self.appsWithWebhooks = Set(policies.apps.filter { $0.value.hasWebhooks }.keys)
+    ///
+    /// - Parameters:
+    ///   - policies: the apps' policies, which say whose backend is notified of events.
+    ///   - itemLimit: how often a stage is published to its live's feed; nil means at each change.
+    package init(policies: Policies = Policies(), itemLimit: RateLimit? = .stageItems) {
+        self.settings = Settings(
+            appsWithWebhooks: Set(policies.apps.filter { $0.value.hasWebhooks }.keys), itemLimit: itemLimit)
     }
 
     package func handle(
@@ -43,6 +55,13 @@ package struct SeatMachine: Machine {
     ) {
         switch key {
         case .stage(let live):
+            if var step = SeatStep(live, moment, journal) {
+                swap(&step.effects, &effects)
+                step.publishDelayedItem()
+                step.store(in: &journal)
+                swap(&step.effects, &effects)
+                return
+            }
             journal[.stage(live)] = nil
             journal.removeRequests(of: live)
             journal[.fence(live)] = nil
@@ -97,7 +116,7 @@ package struct SeatMachine: Machine {
                 step.effects.removeSubrange(count...)
                 throw error
             }
-            outcome.revision = step.publish(self.appsWithWebhooks)
+            outcome.revision = step.publish(self.settings)
             step.store(in: &journal)
         } catch {
             outcome.result = .refused(error: error)
@@ -145,7 +164,7 @@ package struct SeatMachine: Machine {
             var step = SeatStep(
                 opening: input.key, moment, epoch: epoch, info: info, after: last, journal.requests(input.key))
             swap(&step.effects, &effects)
-            step.publish(self.appsWithWebhooks)
+            step.publish(self.settings)
             step.store(in: &journal)
             swap(&step.effects, &effects)
         case .floor(let user, let ticket):
@@ -160,8 +179,9 @@ package struct SeatMachine: Machine {
         case .ended(let ending):
             if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {
                 swap(&step.effects, &effects)
+                step.publishDelayedItem()
                 step.clearStage()
-                step.publish(self.appsWithWebhooks)
+                step.publish(self.settings)
                 step.store(in: &journal)
                 swap(&step.effects, &effects)
             }
@@ -171,7 +191,7 @@ package struct SeatMachine: Machine {
             guard var step = SeatStep(input.key, moment, journal) else { return }
             swap(&step.effects, &effects)
             step.handleFact(input.command)
-            step.publish(self.appsWithWebhooks)
+            step.publish(self.settings)
             step.store(in: &journal)
             swap(&step.effects, &effects)
         }

@@ -33,6 +33,11 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var connectionRevision: Int64
     /// When the row of the ended stage is removed; nil while the live runs.
     package var removalTime: Timestamp?
+    /// Limits the stage's feed items; nil before the first item (R12.11).
+    package var itemLimiter: RateLimiter?
+    /// The events of the changes that the feed does not show yet, which the next feed item contains; nil when the feed
+    /// shows all changes.
+    package var unpublishedEvents: [StageEvent]?
 
     private enum CodingKeys: String, CodingKey {
         case key, epoch, revision, owner, admins, mode, keepsOwner, seats, templateID, isOwnerIn
@@ -40,6 +45,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
         case hasRevocations = "hasFloors"
         case connection, battle, otherBattles, connectionRevision
         case removalTime = "goneAt"
+        case itemLimiter = "items"
+        case unpublishedEvents = "unpublished"
     }
 
     init(key: LiveKey, epoch: Int64, revision: Int64, info: LiveInfo) {
@@ -78,6 +85,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.otherBattles = try values.decodeIfPresent([BattleView].self, forKey: .otherBattles)
         self.connectionRevision = try values.decode(Int64.self, forKey: .connectionRevision)
         self.removalTime = try values.decodeIfPresent(Timestamp.self, forKey: .removalTime)
+        self.itemLimiter = try values.decodeIfPresent(RateLimiter.self, forKey: .itemLimiter)
+        self.unpublishedEvents = try values.decodeIfPresent([StageEvent].self, forKey: .unpublishedEvents)
     }
 
     /// The record of the stage in the topic `stages`.

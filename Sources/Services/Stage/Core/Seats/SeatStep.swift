@@ -52,7 +52,7 @@ struct SeatStep: ~Copyable {
     ///
     /// - Returns: the published revision, or nil when viewers see no change.
     @discardableResult
-    mutating func publish(_ appsWithWebhooks: Set<AppID>) -> Int64? {
+    mutating func publish(_ settings: SeatMachine.Settings) -> Int64? {
         // The cheapest checks come first.
         if self.events.isEmpty, self.stage.removalTime == nil, self.looksSameToViewers { return nil }
         self.stage.revision = Revision.next(after: self.stage.revision, at: self.moment)
@@ -61,10 +61,9 @@ struct SeatStep: ~Copyable {
         // The last item of an ended live's feed must be its end. Therefore the empty stage is written only to the topic
         // `stages`.
         if self.stage.removalTime == nil {
-            self.effects.append(
-                .barrage(BarrageInput(self.stage.key, .publish(content: .stage(record: record, events: self.events)))))
+            self.publishItem(of: record, under: settings.itemLimit)
             self.reportSeatsToConnectionMachine()
-            self.notifyBackend(appsWithWebhooks)
+            self.notifyBackend(settings.appsWithWebhooks)
         }
         return self.stage.revision
     }

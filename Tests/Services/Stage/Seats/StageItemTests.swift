@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import StageCore
+import Testing
+
+/// The merging of quick changes into few feed items.
+@Suite struct StageItemTests {
+    private func harness() -> SeatHarness {
+        var harness = SeatHarness(nil)
+        harness.machine = MachineHarness(SeatMachine())
+        _ = harness.handle(.opened(epoch: 7, info: SeatHarness.live(seats: 8)))
+        _ = harness.advance(milliseconds: 10_000)
+        return harness
+    }
+
+    /// The events of each stage item, and the revisions of the items.
+    private func items(_ effects: [Effect]) -> [(record: StageRecord, events: [StageEvent])] {
+        effects.feedItems.compactMap { if case .stage(let record, let events) = $0 { (record, events) } else { nil } }
+    }
+
+    /// Rules: R12.11.
+    @Test func `I9 however fast devices change, any second has at most five stage items, and the last shows all`() {
+        var harness = self.harness()
+        _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
+        _ = harness.advance(milliseconds: 10_000)
+        var times: [Int64] = []
+        var shown: StageRecord?
+        func note(_ effects: [Effect]) {
+            for item in self.items(effects) {
+                times.append(harness.machine.moment.now.milliseconds)
+                shown = item.record
+            }
+        }
+        // 8 calls a second for 20 s, at uneven times; the topic `stages` has each change at once.
+        for round in 0..<160 {
+            let effects = harness.call("olga") {
+                .device(microphone: round.isMultiple(of: 2), camera: nil, suspend: nil, caller: $0)
+            }
+            #expect(effects.code == 0 && effects.stages.last == harness.stage?.record)
+            note(effects)
+            for _ in 0..<5 { note(harness.advance(milliseconds: Int64(5 + (round * 7) % 41))) }
+        }
+        for _ in 0..<20 { note(harness.advance(milliseconds: 50)) }
+        #expect(shown == harness.stage?.record, "the last item shows the last change")
+        let busiest = times.map { start in times.count { $0 >= start && $0 < start + 1000 } }.max()
+        #expect(busiest == 5)
+    }
+
+    /// Rules: R12.11.
+    @Test func `two changes are shown at once, further ones together with all their events`() {
+        var harness = self.harness()
+        for user in ["olga", "adam"] as [UserID] {
+            let effects = harness.call(user) { .take(seatIndex: user == "olga" ? 0 : 1, caller: $0) }
+            #expect(self.items(effects).map(\.events.count) == [1])
+        }
+        #expect(self.items(harness.call("anna") { .take(seatIndex: 2, caller: $0) }).isEmpty)
+        #expect(self.items(harness.call("adam") { .leave(caller: $0) }).isEmpty)
+        #expect(self.items(harness.advance(milliseconds: 249)).isEmpty)
+        let merged = self.items(harness.advance(milliseconds: 1))
+        #expect(merged.map(\.record) == [harness.stage?.record])
+        #expect(
+            merged.map(\.events) == [
+                [.seatTaken(index: 2, user: info("anna")), .seatLeft(index: 1, user: info("adam"))]
+            ])
+        #expect(self.items(harness.advance(milliseconds: 5000)).isEmpty, "an item is published once")
+    }
+
+    /// Rules: R12.11.
+    @Test func `a delayed item is published before the live ends, and a battle's beginning at once`() {
+        for isEnd in [true, false] {
+            var harness = self.harness()
+            for round in 0..<3 {
+                _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
+                if round < 2 { _ = harness.call("olga") { .leave(caller: $0) } }
+            }
+            #expect(harness.stage?.unpublishedEvents?.count == 3)
+            let effects =
+                isEnd
+                ? harness.handle(.ended(ending: ending()))
+                : harness.handle(
+                    .connection(
+                        view: nil, battle: nil, revision: 1, events: [.battleStarted(battle: "b")], otherBattles: nil))
+            #expect(self.items(effects).map(\.events.count) == [isEnd ? 3 : 4])
+            #expect(self.items(harness.advance(milliseconds: 1000)).isEmpty)
+        }
+    }
+
+    /// Rules: R12.11.
+    @Test func `a delayed item is limited in events, and survives in the row`() throws {
+        var harness = self.harness()
+        var published = 0
+        for round in 0..<40 {
+            let effects = harness.call(UserID("adam")) {
+                round.isMultiple(of: 2) ? .take(seatIndex: 1, caller: $0) : .leave(caller: $0)
+            }
+            if effects.code == -2 {
+                published += self.items(harness.advance(milliseconds: 200)).reduce(0) { $0 + $1.events.count }
+            }
+            published += self.items(effects).reduce(0) { $0 + $1.events.count }
+            #expect(harness.stage?.unpublishedEvents?.count ?? 0 < 64)
+            #expect(try harness.machine.roundTripsThroughStateTopic())
+        }
+        published += self.items(harness.advance(milliseconds: 1000)).reduce(0) { $0 + $1.events.count }
+        #expect(published > 20, "every event is in an item")
+    }
+}
