@@ -21,6 +21,8 @@ struct SeatRandomWalkTests {
         #expect(walk.checker.opened > 100, "the walk has opened requests")
         #expect(walk.checker.opened == walk.checker.ended + walk.checker.openRequests.count)
         walk.advance(milliseconds: 1_800_000)
+        let differing = walk.checker.stages.keys.filter { walk.checker.shown[$0] != walk.checker.stages[$0] }
+        #expect(differing.isEmpty, "after a pause the feed shows every change")
         #expect(walk.checker.opened == walk.checker.ended, "after the longest time-out none is open")
     }
 
@@ -149,7 +151,9 @@ struct SeatRandomWalk: RandomWalk {
 
 /// Reads effects as gateways and clients do; collects contradictions between them.
 struct StageEffectChecker {
+    /// The last record of each stage, and the last one in the live's feed.
     var stages: [LiveID: StageRecord] = [:]
+    var shown: [LiveID: StageRecord] = [:]
     var openRequests: Set<String> = []
     var opened = 0
     var ended = 0
@@ -166,13 +170,14 @@ struct StageEffectChecker {
             if let last = self.stages[record.live], last.revision >= record.revision {
                 self.wrong.append("a stage with an old revision")
             }
-            let told = effects.feedItems.filter {
-                if case .stage(record, _) = $0 { true } else { false }
-            }
-            let isEnd = if case .ended? = input?.command { true } else { false }
-            if told.count != (isEnd ? 0 : 1) { self.wrong.append("a stage told \(told.count) times") }
-            if case .stage(_, let events)? = told.first { self.compare(record, events, isNew: input) }
             self.stages[record.live] = record
+        }
+        for case .stage(let record, let events) in effects.feedItems {
+            if let last = self.shown[record.live], last.revision >= record.revision {
+                self.wrong.append("a feed item with an old revision")
+            }
+            self.compare(record, events)
+            self.shown[record.live] = record
         }
         if Set(effects.stages.map(\.live)).count != effects.stages.count {
             self.wrong.append("two revisions of a stage in one input")
@@ -180,11 +185,11 @@ struct StageEffectChecker {
         for case .stageGone(let key) in effects { self.stages[key.live] = nil }
     }
 
-    /// Checks that the events alone lead from the last stage to this one.
-    private mutating func compare(_ record: StageRecord, _ events: [StageEvent], isNew input: SeatInput?) {
+    /// Checks that the events alone lead from the stage that the feed showed last to this one.
+    private mutating func compare(_ record: StageRecord, _ events: [StageEvent]) {
         var places: [UserID: Int] = [:]
-        let isOpening = if case .opened? = input?.command { true } else { false }
-        for seat in self.stages[record.live]?.seats ?? [] where !isOpening {
+        let last = self.shown[record.live]
+        for seat in last?.epoch == record.epoch ? last?.seats ?? [] : [] {
             if let user = seat.occupant?.user.userID { places[user] = seat.index }
         }
         for event in events {
