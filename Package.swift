@@ -89,7 +89,8 @@ let edge: [Target] = [
     library("HTTPClient", in: "Platform/HTTP/Client", ["CCurl", "COpenSSL", "Concurrency", "MachineKit"]),
     library("Tokens", in: "Platform/Tokens", ["CJose"]),
     library("Compression", in: "Platform/Compression", ["CZlib"]),
-    library("KafkaClient", in: "Platform/Kafka/Client", ["CRdkafka", "MachineKit", "Concurrency"]),
+    library(
+        "KafkaClient", in: "Platform/Kafka/Client", ["CRdkafka", "MachineKit", "Concurrency", "Settings"]),
     library("EmbeddedBroker", in: "Platform/Kafka/EmbeddedBroker", ["CRdkafka", "MachineKit"]),
     library("RedisClient", in: "Platform/Redis", ["CHiredis", "MachineKit", "Concurrency"]),
     library(
@@ -110,7 +111,7 @@ let edge: [Target] = [
         "Webhooks", in: "Services/Runtime/Webhooks",
         [
             "HTTPClient", "ServiceShell", "MachineKit", "PlazaModel", "PlazaWire", "KafkaClient", "Observability",
-            "Concurrency",
+            "Concurrency", "Settings",
         ]),
     library(
         "Gateway", in: "Services/Gateway", exclude: ["Core", "main.swift"],
@@ -140,7 +141,7 @@ let edge: [Target] = [
 let executables: [Target] = [
     executable(
         "RoomDirectory", in: "Services/Directory", exclude: ["Core"],
-        ["DirectoryCore", "ServiceShell", "Webhooks", "PlazaModel"]),
+        ["DirectoryCore", "ServiceShell", "Settings", "Webhooks", "PlazaModel"]),
     executable(
         "AudiencePresence", in: "Services/Audience", exclude: ["Core", "Redis"],
         ["Presence", "ServiceShell", "PlazaModel"]),
@@ -151,7 +152,7 @@ let executables: [Target] = [
     executable(
         "GatewayServer", in: "Services/Gateway",
         exclude: ["Core", "Calls", "Delivery", "HTTP", "ReadModel", "Replay", "Shard", "Startup"],
-        ["Gateway", "ServiceShell", "Settings", "Observability", "MachineKit", "PlazaModel"]),
+        ["Gateway", "ServiceShell", "Settings", "Webhooks", "Observability", "MachineKit", "PlazaModel"]),
     executable(
         "Plaza", in: "Tools/plaza",
         [
@@ -209,7 +210,7 @@ let testTargets: [Target] = [
     tests("ChildProcessTests", in: "Platform/Process", ["ChildProcess", "Concurrency", "TestSupport"]),
     tests(
         "ObservabilityTests", in: "Platform/Observability",
-        ["MachineKit", "Observability", "Settings", "ChildProcess", "TestSupport"]),
+        ["MachineKit", "Observability", "Settings", "ChildProcess", "Repository", "TestSupport"]),
     tests("ClientAddressTests", in: "Platform/ClientAddress", ["ClientAddress"]),
     tests("EventLoopTests", in: "Platform/EventLoop", ["EventLoop", "Concurrency", "TestSupport"]),
     tests(
@@ -226,7 +227,9 @@ let testTargets: [Target] = [
             "EmbeddedBroker", "Observability", "Concurrency", "TestSupport",
         ]),
     tests("TokensTests", in: "Platform/Tokens", ["Tokens"]),
-    tests("KafkaClientTests", in: "Platform/Kafka", ["KafkaClient", "EmbeddedBroker", "Concurrency", "TestSupport"]),
+    tests(
+        "KafkaClientTests", in: "Platform/Kafka",
+        ["KafkaClient", "EmbeddedBroker", "Concurrency", "MachineKit", "Settings", "TestSupport"]),
     tests("RedisClientTests", in: "Platform/Redis", ["MachineKit", "RedisClient", "Concurrency", "TestSupport"]),
     tests(
         "ServiceShellTests", in: "Services/Runtime/Shell",

@@ -17,7 +17,7 @@ declare -A packages=(
   [build]="librdkafka-dev libhiredis-dev libuv1-dev libmicrohttpd-dev libcjose-dev libssl-dev libcurl4-openssl-dev zlib1g-dev pkg-config"
   [run]="librdkafka1 libhiredis0.14 libuv1 libmicrohttpd12 libcjose0 libssl3 libcurl4 zlib1g ca-certificates"
   [local]="redis-server"
-  [test]="redis-server python3 python3-pip prometheus"
+  [test]="redis-server openssl python3 python3-pip prometheus"
   [kafka]="openjdk-17-jre-headless"
 )
 

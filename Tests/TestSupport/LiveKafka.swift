@@ -40,9 +40,14 @@ package final class LiveKafka: Sendable {
 
     /// Starts a separate server, which a test may kill and restart; blocks until it answers.
     ///
-    /// - Parameter settings: additional lines for `server.properties`.
+    /// - Parameters:
+    ///   - settings: additional lines for `server.properties`.
+    ///   - listeners: further listeners on 127.0.0.1, by their names and ports.
+    ///   - formatting: further arguments of `kafka-storage.sh format`.
     /// - Throws: an error if there is no Kafka or if it does not answer in time; its text has the end of the log.
-    package init(settings: [String: String] = [:]) throws {
+    package init(
+        settings: [String: String] = [:], listeners: [(name: String, port: Int)] = [], formatting: [String] = []
+    ) throws {
         guard let home = Self.home else { throw LiveKafkaError("Kafka is not at hand: set KAFKA_HOME.") }
         let port = try FreePort.find()
         let controllerPort = try FreePort.find()
@@ -54,10 +59,15 @@ package final class LiveKafka: Sendable {
         self.run = Locked(nil)
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         var properties = Self.properties(port: port, controllerPort: controllerPort, directory: self.directory)
+        for key in ["listeners", "advertised.listeners"] {
+            for listener in listeners {
+                properties[key, default: ""] += ",\(listener.name)://127.0.0.1:\(listener.port)"
+            }
+        }
         properties.merge(settings) { $1 }
         let text = properties.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined()
         try Data(text.utf8).write(to: URL(fileURLWithPath: self.directory + "/server.properties"))
-        try self.start(formatting: true)
+        try self.start(formatting: formatting)
     }
 
     /// Kills the server with SIGKILL and keeps its data.
@@ -74,7 +84,7 @@ package final class LiveKafka: Sendable {
     /// Starts the server again on the same data and the same port; blocks until it answers.
     package func restart() throws {
         self.kill()
-        try self.start(formatting: false)
+        try self.start(formatting: nil)
     }
 
     /// Creates a topic with a unique name.
@@ -85,26 +95,36 @@ package final class LiveKafka: Sendable {
         return name
     }
 
-    private func start(formatting: Bool) throws {
+    /// The server's log so far.
+    package var log: String {
+        (try? String(contentsOfFile: self.directory + "/server.log", encoding: .utf8)) ?? ""
+    }
+
+    /// - Parameter formatting: further arguments of the format tool; nil keeps the data that are there.
+    /// - Throws: an error with the end of the log if the server does not answer in time.
+    private func start(formatting: [String]?) throws {
         let shell = try WatchedShell(
-            Self.script, arguments: [self.home, self.directory, formatting ? "format" : "keep"],
+            Self.script,
+            arguments: [self.home, self.directory, formatting == nil ? "keep" : "format"] + (formatting ?? []),
             environment: ["KAFKA_HEAP_OPTS": "-Xms256M -Xmx512M", "LOG_DIR": self.directory + "/logs"])
         self.run.withLock { $0 = shell }
         do {
             let silent = KafkaSettings(brokers: self.bootstrap, clientID: "test-admin", log: { _, _, _ in })
             try KafkaAdmin(silent).waitUntilReachable(timeout: .seconds(60))
         } catch {
-            let log = try? String(contentsOfFile: self.directory + "/server.log", encoding: .utf8)
-            throw LiveKafkaError("Kafka did not start: \(error)\n\((log ?? "").suffix(3000))")
+            throw LiveKafkaError("Kafka did not start: \(error)\n\(self.log.suffix(3000))")
         }
     }
 
-    /// The script; its arguments are Kafka's home, the directory, and whether to format it.
+    /// The script; its arguments are Kafka's home, the directory, whether to format it, and arguments for that.
     private static let script = """
-        if [ "$3" = format ]; then
-            "$1/bin/kafka-storage.sh" format --standalone -t MkU3OEVBNTcwNTJENDM2Qg -c "$2/server.properties" \
-                </dev/null >"$2/server.log" 2>&1
+        home=$1 directory=$2 mode=$3
+        shift 3
+        if [ "$mode" = format ]; then
+            "$home/bin/kafka-storage.sh" format --standalone -t MkU3OEVBNTcwNTJENDM2Qg \
+                -c "$directory/server.properties" "$@" </dev/null >"$directory/server.log" 2>&1
         fi
+        set -- "$home" "$directory"
         "$1/bin/kafka-server-start.sh" "$2/server.properties" </dev/null >>"$2/server.log" 2>&1 &
         server=$!
         if read -r line; then

@@ -7,8 +7,46 @@ package struct AppsDocument: Decodable, Sendable {
     package struct App: Decodable, Sendable {
         /// The app's limits; nil: the defaults.
         package var policy: AppPolicy?
-        /// The app's backend, if it has one.
+        /// The app's backend, if it has one and the file says where it is.
         package var hooks: AppHooks?
+        /// Whether the app has a backend, even if the file does not say where it is.
+        package var hasHooks: Bool
+        /// Whether the app's backend gets events, even if the file does not say where it is.
+        package var hasWebhooks: Bool
+
+        private enum CodingKeys: CodingKey {
+            case policy, hooks
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            self.policy = try container.decodeIfPresent(AppPolicy.self, forKey: .policy)
+            guard let withheld = try container.decodeIfPresent(WithheldHooks.self, forKey: .hooks) else {
+                self.hasHooks = false
+                self.hasWebhooks = false
+                return
+            }
+            self.hasHooks = true
+            self.hasWebhooks = withheld.events != []
+            if withheld.isWithheld { return }
+            self.hooks = try container.decode(AppHooks.self, forKey: .hooks)
+        }
+    }
+
+    /// What every service may know of an app's hooks: the address and the secret may be left out.
+    private struct WithheldHooks: Decodable {
+        var isWithheld: Bool
+        var events: [WebhookName]?
+
+        private enum CodingKeys: CodingKey {
+            case url, secret, events
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            self.isWithheld = !container.contains(.url) && !container.contains(.secret)
+            self.events = try container.decodeIfPresent([WebhookName].self, forKey: .events)
+        }
     }
 
     /// The apps by their names.
@@ -30,14 +68,24 @@ package struct AppsDocument: Decodable, Sendable {
     }
 
     /// Returns all errors in the file, each with its remedy; no error contains a key or a secret.
-    package static func validationErrors(in json: [UInt8]) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - json: the file's contents.
+    ///   - needsHooks: whether hooks without an address and a secret are an error, because the service sends requests
+    ///     to apps' backends.
+    /// - Returns: the errors; none for a valid file.
+    package static func validationErrors(in json: [UInt8], needsHooks: Bool = true) -> [String] {
         let form = "give JSON of the form {\"apps\":{…}}"
         if json.isEmpty { return [] }
         do throws(WireError) {
             let validationErrors = AppsCheck(try Wire.decode(from: json)).validationErrors
             if !validationErrors.isEmpty { return validationErrors.map { "correct it: \($0)" } }
             return try Self(json: json).apps.sorted { $0.key < $1.key }.compactMap { app, entry in
-                entry.hooks?.validationError.map { "correct the hooks of \(app): \($0)" }
+                if needsHooks, entry.hooks == nil, entry.hasHooks {
+                    return
+                        "correct the hooks of \(app): url and secret are missing, and this service sends requests there"
+                }
+                return entry.hooks?.validationError.map { "correct the hooks of \(app): \($0)" }
             }
         } catch {
             switch error {

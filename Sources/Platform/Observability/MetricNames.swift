@@ -29,6 +29,10 @@ package enum MetricNames {
         package static let replies = "shell_replies_total"
         /// Whether the service is ready: 1 or 0.
         package static let ready = "shell_ready"
+        /// How long work has waited for a batch to become durable; 0 without work.
+        package static let waiting = "shell_waiting_seconds"
+        /// How long the append in progress has waited; 0 between appends.
+        package static let appendWaiting = "shell_append_waiting_seconds"
     }
 
     /// The Kafka client.
@@ -103,6 +107,8 @@ package enum MetricNames {
         package static let shed = "gateway_feed_shed_total"
         /// Feed items that did not reach viewers because these were disconnected.
         package static let disconnected = "gateway_feed_disconnected_total"
+        /// How long ago a shard's loop turned, by shard.
+        package static let shardTurnAge = "gateway_shard_turn_age_seconds"
     }
 
     /// The fan-out's counts of messages; with the gateway's counts they form the ledger of the feed.
@@ -127,6 +133,8 @@ package enum MetricNames {
         package static let members = "audience_members"
         /// Presence epochs that were started.
         package static let epochs = "audience_epochs_total"
+        /// Whether the leases of a partition cannot be reached: 1 or 0.
+        package static let leasesAway = "audience_leases_away"
     }
 
     /// The process itself, with the names that all of Prometheus's clients use.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import MachineKit
 
 /// A pipelined connection to one Redis server, with limits; it reconnects after a loss.
 ///
@@ -12,8 +13,10 @@ package final class RedisClient {
     package struct Settings: Sendable {
         package var host: String
         package var port: Int
-        /// The password, if there is one.
-        package var password: String?
+        /// The user of the server's access control list; nil: the server's default user.
+        package var user: String?
+        /// The user's password; nil: the client does not log in.
+        package var password: Secret?
         /// The timeout of connecting, and of a pipeline in which no byte is sent or received.
         ///
         /// A whole pipeline may take four times as long.
@@ -81,7 +84,7 @@ package final class RedisClient {
     ///
     /// Call it before a pipeline: it detects a connection that the server has closed, so that nothing is sent on it.
     ///
-    /// - Throws: `unreachable`, also while the next attempt is not due, or `loading`.
+    /// - Throws: `unreachable`, also while the next attempt is not due; `accessDenied`; or `loading`.
     @discardableResult
     package func connect() throws(RedisError) -> Identity {
         if let identity = self.identity, let connection = self.connection {
@@ -154,15 +157,16 @@ package final class RedisClient {
         self.connection = try Connection(
             host: self.settings.host, port: self.settings.port, timeout: self.settings.timeout)
         if let password = self.settings.password {
-            let reply = try self.exchange([RedisCommand(["AUTH", password])]).first
-            if case .error(let text) = reply { throw .unreachable(text) }
+            let names = self.settings.user.map { [$0] } ?? []
+            let reply = try self.exchange([RedisCommand(["AUTH"] + names + [password.text])]).first
+            if case .error(let text) = reply { throw .accessDenied(text) }
         }
         guard let info = try self.exchange([RedisCommand(["INFO", "server"])]).first else {
             throw .protocolViolation("the reply to INFO is missing")
         }
         if case .error(let text) = info {
             if text.hasPrefix("LOADING") { throw .loading }
-            throw .unreachable(text)
+            throw Self.isDenial(text) ? .accessDenied(text) : .unreachable(text)
         }
         let lines = (info.text ?? "").split(whereSeparator: \.isNewline)
         guard let line = lines.first(where: { $0.hasPrefix("run_id:") }) else {
@@ -175,9 +179,15 @@ package final class RedisClient {
         return identity
     }
 
+    /// Whether an error of the server says that the user may not do this.
+    private static func isDenial(_ text: String) -> Bool {
+        ["NOAUTH", "NOPERM", "WRONGPASS"].contains { text.hasPrefix($0) }
+    }
+
     private func loadScripts() throws(RedisError) {
         let replies = try self.exchange(self.scripts.map { RedisCommand(["SCRIPT", "LOAD", $0.source]) })
         for (script, reply) in zip(self.scripts, replies) {
+            if case .error(let text) = reply, Self.isDenial(text) { throw .accessDenied(text) }
             guard let hash = reply.text else {
                 throw .protocolViolation("SCRIPT LOAD of \(script.name) was answered with \(reply)")
             }

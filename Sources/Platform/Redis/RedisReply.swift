@@ -25,6 +25,8 @@ package indirect enum RedisReply: Equatable, Sendable {
 package enum RedisError: Error, Equatable, Sendable {
     /// No server answers at the address, or the next attempt is not due yet. Nothing was sent.
     case unreachable(String)
+    /// The server refused the user or the password, or does not allow the user a command. Nothing was executed.
+    case accessDenied(String)
     /// The server is still loading its data; nothing was sent.
     case loading
     /// The reply was not received in time. The connection was closed; the commands may have been executed.
@@ -45,7 +47,7 @@ package enum RedisError: Error, Equatable, Sendable {
     package var mayHaveRun: Bool {
         switch self {
         case .timedOut, .disconnected, .protocolViolation, .scriptsMissing, .replyTooLarge: true
-        case .unreachable, .loading, .tooLarge: false
+        case .unreachable, .accessDenied, .loading, .tooLarge: false
         }
     }
 }

@@ -3,12 +3,15 @@ import DirectoryCore
 import Glibc
 import PlazaModel
 import ServiceShell
+import Settings
 import Webhooks
 
 exit(
     ServiceHost.run(
         "room-directory", summary: "Keeps the list of lives: who owns them, what they are, who may do what.",
-        build: { host in
+        needsHooks: true,
+        settings: { WebhookSettings(&$0) },
+        build: { host, webhooks in
             let machine = DirectoryMachine(policies: host.settings.policies)
             let apps = host.appTable()
             let spec = MachineSpec(
@@ -20,7 +23,9 @@ exit(
             var components: [any ServiceComponent] = [apps, host.shell(spec)]
             if !hooks.isEmpty {
                 components.append(
-                    WebhookSender(hooks: hooks, settings: host.shellSettings, log: host.log, metrics: host.metrics))
+                    WebhookSender(
+                        hooks: hooks, settings: host.shellSettings, caFile: webhooks.caFile, log: host.log,
+                        metrics: host.metrics))
             }
             return components
         }))

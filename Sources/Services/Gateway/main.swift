@@ -6,6 +6,7 @@ import Observability
 import PlazaModel
 import ServiceShell
 import Settings
+import Webhooks
 
 /// The settings that only a gateway has.
 struct Extra: Sendable {
@@ -15,6 +16,7 @@ struct Extra: Sendable {
     let leaseSeconds: Int
     let ringSeconds: Int
     let admission: AdmissionSettings
+    let webhooks: WebhookSettings
 
     init(_ reader: inout SettingsReader) {
         reader.section("Gateway")
@@ -31,12 +33,14 @@ struct Extra: Sendable {
             "ring-seconds", default: 60, range: 1...600,
             help: "How long feed items are kept in memory for clients that come back; older ones are read again.")
         self.admission = AdmissionSettings(&reader)
+        self.webhooks = WebhookSettings(&reader)
     }
 }
 
 exit(
     ServiceHost.run(
         "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
+        needsHooks: true,
         settings: { Extra(&$0) },
         check: { settings, reader in
             if !settings.hasInvalidApps, let validationError = AppKeyAuthenticator.validationError(in: settings.apps) {
@@ -59,6 +63,7 @@ exit(
             return [
                 GatewayService(
                     settings, authenticator: authenticator, hooks: host.settings.hooks,
+                    webhookCAFile: extra.webhooks.caFile,
                     kafka: host.settings.kafka(log: host.log),
                     mode: host.settings.mode, log: host.log, registry: host.metrics)
             ]

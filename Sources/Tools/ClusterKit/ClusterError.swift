@@ -18,6 +18,8 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
     case notReady([String], lastLines: String)
     /// No Kafka broker answers at this address.
     case noKafka(String)
+    /// The broker refuses the connection, for this reason.
+    case kafkaRefuses(address: String, reason: String)
     /// A file could not be read or written.
     case file(path: String, reason: String)
     /// The options contradict each other or the run directory.
@@ -42,6 +44,9 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
             return "not ready in time: \(names.joined(separator: ", ")).\n\(lastLines)"
         case .noKafka(let address):
             return "no Kafka broker answers at \(address). Check --kafka, or start one with --kafka-home."
+        case .kafkaRefuses(let address, let reason):
+            return "the Kafka broker at \(address) refuses the connection: \(reason) "
+                + "Check --kafka-security, --kafka-user, --kafka-password-file and --kafka-ca-file."
         case .file(let path, let reason): return "\(path): \(reason)"
         case .badOption(let text): return text
         case .noFreePort: return "no free port in \(PortRange.bounds). Is something using thousands of them?"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
 
 /// The five services, in the order in which they are started and shown.
 ///
@@ -31,6 +32,10 @@ package struct ClusterOptions: Sendable {
     package var binaryDirectory: String?
     /// The Kafka broker.
     package var broker: BrokerChoice = .embedded
+    /// How this process connects to an external broker; the services get `kafkaArguments`.
+    package var kafkaSecurity = KafkaSecurity()
+    /// The options of services and tools that say how to connect to an external broker: names of files, no secrets.
+    package var kafkaArguments: [String] = []
     /// The number of instances by service; a service that is not in the table has one.
     ///
     /// Each number is 0 to 32.

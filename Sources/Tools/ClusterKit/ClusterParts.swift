@@ -11,23 +11,24 @@ struct ClusterParts: Sendable {
     let knownKafkaAddresses: String?
     private let programs: ProgramFinder
     private let directory: RunDirectory
-    private let apps: AppsFile.Source
+    private let apps: ServiceApps
     private let environment: [String: String]
     private let redisPort: Int
 
     /// Finds the programs, and chooses the ports of the processes that exist once in a cluster.
     ///
     /// - Throws: `missingProgram`, `noFreePort`, or `badOption` when a requested port is in use.
-    init(options: ClusterOptions, directory: RunDirectory, apps: AppsFile.Source) throws(ClusterError) {
+    init(options: ClusterOptions, directory: RunDirectory, apps: ServiceApps) throws(ClusterError) {
         self.directory = directory
         self.apps = apps
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
         self.environment = Self.environment(options)
+        let withoutSecrets = SecretVariables.filter(self.environment, for: nil)
         for kind in ServiceKind.allCases where options.instances(of: kind) > 0 {
             _ = try self.programs.path(of: kind.rawValue)
         }
         self.redisPort = try Self.port(options.redisPort, option: "--redis-port")
-        self.redis = try Self.redis(port: self.redisPort, directory: directory, environment: self.environment)
+        self.redis = try Self.redis(port: self.redisPort, directory: directory, environment: withoutSecrets)
         switch options.broker {
         case .embedded:
             self.kafkaHome = nil
@@ -35,7 +36,7 @@ struct ClusterParts: Sendable {
             self.brokers = [
                 Self.embeddedBroker(
                     plaza: try self.programs.path(of: "plaza"), options: options, directory: directory,
-                    environment: self.environment)
+                    environment: withoutSecrets)
             ]
         case .kafkaHome(let path, let count):
             let home = try KafkaHome(path: path, brokers: count, directory: directory)
@@ -52,7 +53,7 @@ struct ClusterParts: Sendable {
             let command = [plaza, "demo", "--loop", "--run-dir", directory.path] + arguments
             self.demo = ProcessPlan(
                 name: "demo", kind: "demo", log: directory.logFile(of: "demo"), probe: .none,
-                environment: self.environment, command: { _ in command })
+                environment: SecretVariables.forClients(self.environment), command: { _ in command })
         } else {
             self.demo = nil
         }
@@ -70,8 +71,9 @@ struct ClusterParts: Sendable {
         var ports: [String: Int] = [:]
         var arguments = ["--instance", name, "--partitions", "\(options.partitions)"]
         arguments += ["--replication", "\(options.replication)"]
-        // Without a file, the services read the apps from LIVEPLAZA_APPS_JSON in the environment that they inherit.
-        if case .file(let path) = self.apps { arguments += ["--apps", path] }
+        let (appsArguments, environment) = self.apps.handOver(to: kind, environment: self.environment)
+        arguments += appsArguments
+        if case .external = options.broker { arguments += options.kafkaArguments }
         arguments += ["--kafka-mode", options.broker == .embedded ? "embedded" : "full"]
         if let level = options.logLevel { arguments += ["--log-level", level] }
         let opsPort: Int
@@ -101,7 +103,7 @@ struct ClusterParts: Sendable {
         arguments += options.extraArguments[kind] ?? []
         return ProcessPlan(
             name: name, kind: kind.rawValue, service: kind, opsPort: opsPort, ports: ports,
-            log: self.directory.logFile(of: name), probe: .http(port: opsPort), environment: self.environment,
+            log: self.directory.logFile(of: name), probe: .http(port: opsPort), environment: environment,
             command: { [arguments] kafka in [program, "--kafka", kafka] + arguments })
     }
 

@@ -55,6 +55,8 @@ package struct ClusterState: Sendable, Codable, Equatable {
     package var broker: String
     /// Kafka's bootstrap addresses; empty until they are known.
     package var kafka: String
+    /// The options with which tools connect to an external Kafka, without secrets; nil when it needs none.
+    package var kafkaOptions: [String]?
     /// The number of brokers that the cluster started.
     package var brokers: Int
     /// Redis's address, `host:port`.

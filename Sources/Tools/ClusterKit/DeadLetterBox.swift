@@ -19,16 +19,22 @@ package struct DeadLetterBox {
 
     private let settings: KafkaSettings
 
-    /// - Parameter brokers: the brokers' addresses: `host:port`, separated by commas.
-    package init(brokers: String) {
-        self.settings = KafkaSettings(brokers: brokers, clientID: "plaza-dead-letters") { _, _, _ in }
+    /// - Parameters:
+    ///   - brokers: the brokers' addresses: `host:port`, separated by commas.
+    ///   - security: how connections to them are secured.
+    package init(brokers: String, security: KafkaSecurity = KafkaSecurity()) {
+        self.settings = KafkaSettings(
+            brokers: brokers, clientID: "plaza-dead-letters", security: security
+        ) { _, _, _ in }
     }
 
     /// All letters that the topic holds now, oldest first within each partition.
     ///
-    /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `unknownTopic`.
+    /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
+    ///   when one refuses the connection; `unknownTopic`.
     package func letters() throws(KafkaError) -> [Letter] {
         let topic = PlazaTopic.deadLetters.rawValue
+        try KafkaAdmin(self.settings).waitUntilReachable(timeout: .seconds(10))
         let consumer = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
         defer { consumer.close() }
         let count = try consumer.topicMetadata(topic, timeout: .seconds(10))

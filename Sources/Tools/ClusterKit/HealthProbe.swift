@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 internal import Glibc
+package import KafkaClient
 
 /// Short requests that test whether a server is reachable and ready; each uses its own TCP connection.
 package enum HealthProbe {
@@ -45,6 +46,25 @@ package enum HealthProbe {
         bootstrap.split(separator: ",").contains { address in
             guard let (host, port) = Self.split(address: String(address)) else { return false }
             return self.kafka(host: host, port: port)
+        }
+    }
+
+    /// Waits until an external broker answers a client with these security settings.
+    ///
+    /// - Throws: `noKafka` when none answers in time; `kafkaRefuses` when one refuses the user or the certificate.
+    package static func kafka(
+        bootstrap: String, security: KafkaSecurity, timeout: Duration = .seconds(10)
+    ) throws(ClusterError) {
+        if security.transport == .plaintext {
+            guard self.kafka(bootstrap: bootstrap) else { throw .noKafka(bootstrap) }
+            return
+        }
+        do throws(KafkaError) {
+            let settings = KafkaSettings(brokers: bootstrap, clientID: "plaza-up", security: security) { _, _, _ in }
+            try KafkaAdmin(settings).waitUntilReachable(timeout: timeout)
+        } catch {
+            if error.needsOperator { throw .kafkaRefuses(address: bootstrap, reason: error.description) }
+            throw .noKafka(bootstrap)
         }
     }
 

@@ -106,7 +106,7 @@ struct KafkaHome: Sendable {
     private static let javaOptions = "-server -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.awt.headless=true"
 
     private func environment(heap: String) -> [String: String] {
-        ProcessInfo.processInfo.environment.merging(
+        SecretVariables.filter(ProcessInfo.processInfo.environment, for: nil).merging(
             [
                 "KAFKA_HEAP_OPTS": heap, "LOG_DIR": self.directory.kafkaDirectory,
                 "KAFKA_JVM_PERFORMANCE_OPTS": Self.javaOptions,

@@ -14,7 +14,8 @@ extension LocalCluster {
             }
         let redis = table["redis"]?.plan.ports["redis"] ?? 0
         return ClusterState(
-            supervisor: getpid(), isWhole: table.isWhole, broker: broker, kafka: table.kafka, brokers: brokers,
+            supervisor: getpid(), isWhole: table.isWhole, broker: broker, kafka: table.kafka,
+            kafkaOptions: self.options.kafkaArguments.isEmpty ? nil : self.options.kafkaArguments, brokers: brokers,
             redis: "127.0.0.1:\(redis)",
             partitions: self.options.partitions, apps: self.appsFile,
             gateways: table.members.compactMap(self.gateway), processes: table.members.map(Self.process))

@@ -220,7 +220,8 @@ package final class LocalCluster: Sendable {
         case .file(let path): try AppsFile.prepare(at: path, feedBudget: self.options.feedBudget)
         case .json: try AppsFile.keyring(in: apps)
         }
-        let parts = try ClusterParts(options: self.options, directory: self.directory, apps: apps)
+        let appsOfServices = try ServiceApps(apps, directory: self.directory)
+        let parts = try ClusterParts(options: self.options, directory: self.directory, apps: appsOfServices)
         self.parts.withLock { $0 = parts }
         let stateFile = self.directory.stateFile
         ReadinessMonitor(table: self.table) { [weak self] table in
@@ -234,7 +235,7 @@ package final class LocalCluster: Sendable {
         if let home = parts.kafkaHome { try home.prepare() }
         for plan in parts.brokers { self.supervise(plan, desiredState: .running) }
         if case .external(let address) = self.options.broker {
-            guard HealthProbe.kafka(bootstrap: address) else { throw .noKafka(address) }
+            try HealthProbe.kafka(bootstrap: address, security: self.options.kafkaSecurity)
         }
         if let addresses = parts.knownKafkaAddresses { self.table.update { $0.kafka = addresses } }
         try self.awaitReady(within: .seconds(60)).get()

@@ -24,6 +24,7 @@ enum DeadLettersCommand: Subcommand {
         let kafka = reader.optionalString(
             "kafka", placeholder: "HOST:PORT,…",
             help: "the brokers, instead of those of the cluster that runs in the directory")
+        let security = KafkaSecurity(&reader)
         let action = reader.positional("ACTION", isRequired: false, help: "list (default), show or resubmit") ?? "list"
         let id = reader.positional("ID", isRequired: false, help: "which letter, as list prints it: PARTITION:OFFSET")
         guard let chosen = Action(rawValue: action) else {
@@ -35,8 +36,27 @@ enum DeadLettersCommand: Subcommand {
             reader.reject("ID", value: nil, remedy: "give the letter's id, as `plaza dead-letters list` prints it")
         }
         try reader.finish()
-        let brokers = try kafka ?? ClusterState.read(runDirectory: directory).kafka
-        return try await runOnDedicatedThread { try Self.run(chosen, id, DeadLetterBox(brokers: brokers)) }
+        let box: DeadLetterBox
+        if let kafka {
+            box = DeadLetterBox(brokers: kafka, security: security)
+        } else {
+            let state = try ClusterState.read(runDirectory: directory)
+            let isGiven = security != KafkaSecurity()
+            box = DeadLetterBox(
+                brokers: state.kafka, security: isGiven ? security : try Self.security(of: state, like: reader))
+        }
+        return try await runOnDedicatedThread { try Self.run(chosen, id, box) }
+    }
+
+    /// How the services of a cluster that runs here connect to Kafka.
+    ///
+    /// - Throws: `SettingsError` when a file of a secret is gone, or a secret of the environment is not set here.
+    private static func security(of state: ClusterState, like reader: SettingsReader) throws -> KafkaSecurity {
+        var stored = SettingsReader(
+            program: reader.program, summary: "", arguments: state.kafkaOptions ?? [], environment: reader.environment)
+        let security = KafkaSecurity(&stored)
+        try stored.finish()
+        return security
     }
 
     private static func run(_ action: Action, _ id: String?, _ box: DeadLetterBox) throws -> Int32 {

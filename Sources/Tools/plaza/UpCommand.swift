@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
 import Foundation
+import KafkaClient
 import Settings
 
 /// `plaza up`: runs a whole cluster on this machine until Ctrl-C.
@@ -47,6 +48,13 @@ enum UpCommand: Subcommand {
     private static func options(_ reader: inout SettingsReader) throws -> ClusterOptions {
         var options = ClusterOptions(runDirectory: reader.runDirectory())
         options.broker = Self.broker(&reader)
+        options.kafkaSecurity = KafkaSecurity(&reader)
+        options.kafkaArguments = KafkaSecurity.arguments(from: reader) { RunDirectory($0).path }
+        if options.kafkaSecurity.transport != .plaintext, !Self.isExternal(options.broker) {
+            reader.reject(
+                "kafka-security", value: options.kafkaSecurity.transport.rawValue,
+                remedy: "give --kafka too: brokers that plaza starts listen on this machine alone, without TLS")
+        }
         reader.section("Services")
         options.scale = Self.scale(&reader)
         options.restartsExitedProcesses = reader.flag(
@@ -95,6 +103,11 @@ enum UpCommand: Subcommand {
         try reader.finish()
         if let validationError = options.validationError { throw ClusterError.badOption(validationError) }
         return options
+    }
+
+    private static func isExternal(_ broker: BrokerChoice) -> Bool {
+        if case .external = broker { return true }
+        return false
     }
 
     private static func defaultPartitions(on broker: BrokerChoice) -> Int {

@@ -15,6 +15,16 @@ import Testing
         #expect(apps["demo"]?.policy?.maxAdmins == 3 && apps["demo"]?.hooks != nil && apps["two"]?.policy == nil)
     }
 
+    @Test func `only a service that sends to backends needs their addresses and secrets`() throws {
+        let file = Array(
+            #"{"apps":{"demo":{"hooks":{"events":["roomCreated"]}},"quiet":{"hooks":{"events":[]}}}}"#.utf8)
+        #expect(AppsDocument.validationErrors(in: file, needsHooks: false) == [])
+        let apps = try AppsDocument(json: file).apps
+        #expect(apps["demo"]?.hooks == nil && apps["demo"]?.hasWebhooks == true && apps["quiet"]?.hasWebhooks == false)
+        let errors = AppsDocument.validationErrors(in: file)
+        #expect(errors.count == 2 && errors[0].hasPrefix("correct the hooks of demo: url and secret are missing"))
+    }
+
     @Test(
         arguments: [
             (#"{"apps":{"demo":{"keys":[],}}}"#, "give JSON of the form {\"apps\":{…}}: it is no JSON"),

@@ -183,6 +183,35 @@ struct RedisClientTests {
         }
     }
 
+    @Test func `a user of the access control list is accepted, and a refused one is not tried again at once`()
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let redis = try LiveRedis(arguments: [
+                "--user", "default", "off", "--user", "alice", "on", ">open-sesame", "~*", "+@all",
+            ])
+            var settings = RedisClient.Settings(host: "127.0.0.1", port: redis.port)
+            settings.user = "alice"
+            settings.password = Secret("open-sesame")
+            let client = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
+            #expect(connectError(client) == nil)
+            #expect(try client.pipeline([RedisCommand(["ACL", "WHOAMI"])]) == [.bytes(Array("alice".utf8))])
+            settings.password = Secret("wrong")
+            let refused = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
+            guard case .accessDenied(let text)? = connectError(refused) else {
+                Issue.record("the wrong password was accepted")
+                return
+            }
+            #expect(text.hasPrefix("WRONGPASS") && !text.contains("wrong "))
+            guard case .unreachable(let pause)? = connectError(refused) else {
+                Issue.record("the refused password was tried again at once")
+                return
+            }
+            #expect(pause.contains("due"))
+            #expect(!"\(settings)".contains("wrong"))
+        }
+    }
+
     @Test func `a killed server loses its data, and a restarted one has the same port`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
@@ -208,9 +237,9 @@ private func connectError(_ client: RedisClient) -> RedisError? {
 /// The error with which a server rejects a client; nil if it accepts it.
 private func refusal(_ port: Int, password: String?) -> String? {
     var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
-    settings.password = password
+    settings.password = password.map { Secret($0) }
     let error = connectError(RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 }))
-    guard case .unreachable(let text) = error else { return error.map { "\($0)" } }
+    guard case .accessDenied(let text) = error else { return error.map { "\($0)" } }
     return text
 }
 

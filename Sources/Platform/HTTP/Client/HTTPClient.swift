@@ -33,6 +33,8 @@ package enum HTTPClientError: Error, Equatable, Sendable {
     case timedOut
     /// The connection failed or broke, with curl's error text.
     case unreachable(String)
+    /// The server's certificate is not trusted or is for another host, with curl's error text.
+    case untrusted(String)
     /// The response's body is larger than `HTTPClient.answerBytes`.
     case tooLarge
     /// The client already has its maximum number of open requests.
@@ -68,10 +70,13 @@ package final class HTTPClient: Sendable {
 
     /// Creates a client; it sends requests only while `run` is running.
     ///
-    /// - Parameter limit: the maximum number of open requests; further requests fail with `full`.
-    package init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: the maximum number of open requests; further requests fail with `full`.
+    ///   - caFile: the certificates of authorities, in PEM, that may sign servers' certificates besides those that the
+    ///     system trusts; nil: the system's alone. It is read again for each connection.
+    package init(limit: Int, caFile: String? = nil) {
         self.maxOpen = limit
-        self.multi = MultiHandle()
+        self.multi = MultiHandle(caFile: caFile)
     }
 
     /// The number of open requests.

@@ -13,11 +13,14 @@ internal import MachineKit
     private let pointer: OpaquePointer
     /// The requests in progress, by the address of libcurl's handle.
     private var transfers: [UInt: Transfer] = [:]
+    /// The certificates that are trusted besides the system's.
+    private let caFile: String?
 
-    init() {
+    init(caFile: String?) {
         precondition(Self.isInitialized, "libcurl cannot be initialized")
         guard let pointer = unsafe curl_multi_init() else { preconditionFailure("libcurl has no memory") }
         unsafe self.pointer = OpaquePointer(pointer)
+        self.caFile = caFile
     }
 
     deinit {
@@ -39,7 +42,9 @@ internal import MachineKit
     ///
     /// - Returns: why the transfer cannot begin; nil when it has begun.
     func begin(_ pending: HTTPClient.Pending) -> HTTPClientError? {
-        guard let transfer = Transfer(pending) else { return .unreachable("libcurl cannot prepare the request") }
+        guard let transfer = Transfer(pending, caFile: self.caFile) else {
+            return .unreachable("libcurl cannot prepare the request")
+        }
         guard unsafe curl_multi_add_handle(self.handle, transfer.handle) == CURLM_OK else {
             return .unreachable("libcurl cannot begin the request")
         }
@@ -91,7 +96,7 @@ internal import MachineKit
     fileprivate var body: [UInt8] = []
     fileprivate var isTooLarge = false
 
-    init?(_ pending: HTTPClient.Pending) {
+    init?(_ pending: HTTPClient.Pending, caFile: String?) {
         guard let easy = unsafe curl_easy_init() else { return nil }
         unsafe self.easy = OpaquePointer(easy)
         self.complete = pending.complete
@@ -110,6 +115,8 @@ internal import MachineKit
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_PROXY, "")
         set(CURLOPT_USERAGENT, "LivePlaza")
+        // This replaces the system's file of certificates, but not its directory of the same certificates.
+        if let caFile { set(CURLOPT_CAINFO, caFile) }
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_TIMEOUT_MS, Int(max(1, Milliseconds(post.timeout).count)))
         set(CURLOPT_POST, 1)
@@ -138,7 +145,9 @@ internal import MachineKit
         if code == CURLE_OK { return .answered(status: unsafe plaza_curl_status(self.handle), body: self.body) }
         if self.isTooLarge { return .failed(.tooLarge) }
         if code == CURLE_OPERATION_TIMEDOUT { return .failed(.timedOut) }
-        return .failed(.unreachable(unsafe String(cString: curl_easy_strerror(code))))
+        let text = unsafe String(cString: curl_easy_strerror(code))
+        let isUntrusted = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE
+        return .failed(isUntrusted ? .untrusted(text) : .unreachable(text))
     }
 }
 

@@ -26,6 +26,12 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         case unsupported
         /// The group's coordinator rejected the session timeout: create another consumer with a longer timeout.
         case sessionRefused
+        /// The broker refused the user or the password: no attempt can succeed before one of them is changed.
+        case authenticationFailed
+        /// TLS failed: the broker's certificate is not trusted, is for another host, or the broker speaks no TLS.
+        case tlsFailed
+        /// The broker's access control lists do not allow the user this operation.
+        case accessDenied
         /// A setting has a wrong name or value.
         case invalidConfiguration
         /// The client was closed before the call.
@@ -58,6 +64,14 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         self.isFatal = isFatal
         self.isRetriable = isRetriable
         self.requiresAbort = requiresAbort
+    }
+
+    /// Whether nothing but a change of settings, certificates or rights can help, so that retries are no use.
+    package var needsOperator: Bool {
+        switch self.kind {
+        case .invalidConfiguration, .authenticationFailed, .tlsFailed, .accessDenied: true
+        default: false
+        }
     }
 
     /// Kind, code and message in one line.

@@ -17,7 +17,8 @@ package enum KafkaLogLevel: Int, Sendable, Comparable {
     package static func < (left: KafkaLogLevel, right: KafkaLogLevel) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The settings that all clients of a process share: the brokers' addresses, the client id and the callbacks.
+/// The settings that all clients of a process share: the brokers' addresses, the client id, the security and the
+/// callbacks.
 ///
 /// Each client adds the settings of its role. `overrides` are applied last. All names are librdkafka's.
 package struct KafkaSettings: Sendable {
@@ -25,6 +26,8 @@ package struct KafkaSettings: Sendable {
     package var brokers: String
     /// The client id: the name of this client in the brokers' logs, metrics and quotas.
     package var clientID: String
+    /// How connections are secured.
+    package var security: KafkaSecurity
     /// Settings by librdkafka's names; they override all other settings.
     package var overrides: [String: String]
     /// The maximum size in bytes of what a producer sends as one record or batch, and of what a consumer fetches from a
@@ -45,11 +48,13 @@ package struct KafkaSettings: Sendable {
 
     /// Creates settings; by default warnings and errors are written to standard error.
     package init(
-        brokers: String, clientID: String, overrides: [String: String] = [:], maxMessageBytes: Int? = nil,
+        brokers: String, clientID: String, security: KafkaSecurity = KafkaSecurity(),
+        overrides: [String: String] = [:], maxMessageBytes: Int? = nil,
         log: @escaping @Sendable (KafkaLogLevel, String, String) -> Void = KafkaSettings.logToStandardError
     ) {
         self.brokers = brokers
         self.clientID = clientID
+        self.security = security
         self.overrides = overrides
         self.maxMessageBytes = maxMessageBytes
         self.log = log
@@ -58,7 +63,7 @@ package struct KafkaSettings: Sendable {
         self.onStatistics = nil
     }
 
-    /// The settings of every client.
+    /// The settings of every client: producers, consumers and admin clients are made of them alone.
     ///
     /// The back-offs are short to make transactions fast. A transaction often begins while the broker still writes the
     /// markers of the previous transaction. Its first request is then rejected and must be retried, by default after
@@ -73,7 +78,7 @@ package struct KafkaSettings: Sendable {
             ("reconnect.backoff.max.ms", "500"),
             ("topic.metadata.refresh.fast.interval.ms", "100"),
             ("statistics.interval.ms", String(self.statisticsInterval.rdkafkaMilliseconds)),
-        ]
+        ] + self.security.settings
     }
 
     /// The settings of a producer: records are acknowledged only when they are durable, and retries do not duplicate

@@ -7,6 +7,7 @@ struct PresenceMetrics {
     let malformed: Counter
     let epochs: Counter
     let members: Gauge
+    let leasesAway: Gauge
     private let joins: Counter
     private let left: Counter
     private let kicked: Counter
@@ -23,6 +24,9 @@ struct PresenceMetrics {
         self.epochs = registry.counter(Names.epochs, help: "Epochs of the leases that were begun.")
         self.members = registry.gauge(
             Names.members, help: "Sessions with a lease, by partition.", labels: ["partition": "\(partition)"])
+        self.leasesAway = registry.gauge(
+            Names.leasesAway, help: "Whether the leases of a partition cannot be reached: 1 or 0.",
+            labels: ["partition": "\(partition)"])
         self.joins = registry.counter(Names.joins, help: "Joins that were carried out.")
         let help = "Users that went out of a live, by reason."
         self.left = registry.counter(Names.leaves, help: help, labels: ["reason": "left"])

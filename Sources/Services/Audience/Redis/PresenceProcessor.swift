@@ -37,6 +37,9 @@ package final class PresenceProcessor: PartitionProcessor {
         self.metrics = PresenceMetrics(metrics, partition: machine.partition)
     }
 
+    // Another process owns the partition now, or will; its own metric says whether it reaches the leases.
+    deinit { self.metrics.leasesAway.set(0) }
+
     package func restore(key: String, row: [UInt8]?) {
         guard let rowKey = AudienceKey(text: key) else { return self.skip(key, "no key of a row") }
         guard let row else { return self.rows.restore(rowKey, nil) }
@@ -68,12 +71,14 @@ package final class PresenceProcessor: PartitionProcessor {
                     "the leases are away",
                     [.partition: .int(self.machine.partition), .detail: .string(detail)])
             }
+            self.metrics.leasesAway.set(1)
             self.handle(.leasesUnavailable(batch: batch, mayHaveRun: mayHaveRun), at: first.moment, &effects)
             results = batch.map { $0.request == nil ? .nothing : .unavailable }
         case .done(let done, let newEpoch, let lastID):
             self.leasesReached(newEpoch, at: first.moment, &effects)
             self.cursor.id = lastID
             self.metrics.members.set(self.store.sessions)
+            self.metrics.leasesAway.set(0)
             results = done
         }
         // The effects so far are attributed to the first input.

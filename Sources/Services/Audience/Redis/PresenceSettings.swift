@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AudienceCore
 internal import Concurrency
-internal import MachineKit
+package import MachineKit
 package import PlazaModel
 internal import RedisClient
 package import ServiceShell
@@ -11,6 +11,8 @@ package import Settings
 package struct PresenceSettings: Sendable {
     package var redisHost = "127.0.0.1"
     package var redisPort = 6379
+    package var redisUser: String?
+    package var redisPassword: Secret?
     package var redisTimeoutMilliseconds: Int
     package var leaseSeconds: Int
 
@@ -19,12 +21,21 @@ package struct PresenceSettings: Sendable {
         reader.section("Presence")
         let address = reader.string(
             "redis", default: "127.0.0.1:6379", placeholder: "HOST:PORT", help: "The Redis that holds the leases.")
+        self.redisUser = reader.optionalString(
+            "redis-user", placeholder: "NAME", help: "The user of Redis's access control list; default: Redis's own.")
+        self.redisPassword = reader.secret("redis-password", help: "The file with the user's password.")
+            .map { Secret($0) }
         self.redisTimeoutMilliseconds = reader.milliseconds(
             "redis-timeout", default: 1000, range: 50...10_000,
             help: "How long Redis may take for an answer before it counts as away.")
         self.leaseSeconds = reader.int(
             "lease-seconds", default: 90, range: 2...3600,
             help: "How long a silent client stays in a live. The gateways need the same value.")
+        if self.redisUser != nil, self.redisPassword == nil,
+            !reader.effective.contains(where: { $0.name == "redis-password-file" && $0.source != .standard })
+        {
+            reader.reject("redis-password-file", value: nil, remedy: "give the file with the password of --redis-user")
+        }
         if let colon = address.lastIndex(of: ":"), let port = Int(address[address.index(after: colon)...]),
             (1...65_535).contains(port), colon != address.startIndex
         {
@@ -46,6 +57,8 @@ package struct PresenceSettings: Sendable {
             name: PresenceMetrics.machine, inbox: .audienceInbox, state: .audienceState, facts: [.audienceCounts]
         ) { context in
             var redis = RedisClient.Settings(host: settings.redisHost, port: settings.redisPort)
+            redis.user = settings.redisUser
+            redis.password = settings.redisPassword
             redis.timeout = .milliseconds(settings.redisTimeoutMilliseconds)
             let connection = RedisLeaseConnection(
                 redis, breaker: breaker, metrics: RedisMetrics(context.metrics),

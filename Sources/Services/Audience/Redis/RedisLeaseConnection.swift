@@ -61,7 +61,7 @@ package final class RedisLeaseConnection: LeaseConnection {
         } catch {
             self.identity = nil
             switch error {
-            case .timedOut, .unreachable: self.breaker.trip()
+            case .timedOut, .unreachable, .accessDenied: self.breaker.trip()
             case .loading, .disconnected, .protocolViolation, .tooLarge, .replyTooLarge, .scriptsMissing: break
             }
             throw error

@@ -286,5 +286,14 @@ extension Gateway {
         registry.observe("gateway_replies_waiting", help: "Replies that wait for a revision.") { [weak self] in
             Double(self?.tables.sizes.awaited ?? 0)
         }
+        for (index, clock) in self.shardTurns.enumerated() {
+            registry.observe(
+                MetricNames.Gateway.shardTurnAge, help: "How long ago the loop of a shard turned; 0 before it runs.",
+                labels: ["shard": "\(index)"]
+            ) { [weak self] in
+                guard let self, self.port != 0, self.isReady else { return 0 }
+                return Double(max(0, (MonotonicClock.now - clock.lastTurnAt).count)) / 1000
+            }
+        }
     }
 }

@@ -32,13 +32,24 @@ package final class GatewayService: ServiceComponent {
     private static let hangMilliseconds: Int64 = 30_000
 
     /// Creates a gateway that is not running yet.
+    ///
+    /// - Parameters:
+    ///   - settings: the gateway's settings.
+    ///   - authenticator: checks tokens.
+    ///   - hooks: the webhook configuration of each app that has one.
+    ///   - webhookCAFile: authorities that backends' certificates may be signed by besides the system's, in PEM.
+    ///   - kafka: the settings of the Kafka clients.
+    ///   - mode: whether the broker is the embedded one.
+    ///   - log: the log.
+    ///   - registry: the registry of the metrics.
     package init(
         _ settings: GatewaySettings, authenticator: any TokenAuthenticator, hooks: [AppID: AppHooks] = [:],
+        webhookCAFile: String? = nil,
         kafka: KafkaSettings,
         mode: KafkaMode, log: Log, registry: MetricsRegistry
     ) {
         let isAsked = hooks.values.contains { $0.before != nil }
-        self.webhookClient = isAsked ? WebhookClient(hooks: hooks, metrics: registry) : nil
+        self.webhookClient = isAsked ? WebhookClient(hooks: hooks, caFile: webhookCAFile, metrics: registry) : nil
         self.kafka = kafka
         self.mode = mode
         self.log = log

@@ -15,10 +15,11 @@ package struct SettingsReader {
     var declarations: [Declaration] = []
     var positionals: [Declaration] = []
     private let prefix: String
-    private let environment: [String: String]
-    private var arguments: [String]
+    /// The environment variables it reads from.
+    package let environment: [String: String]
+    var arguments: [String]
     private var afterOptions: [String]
-    private var isTaken: [Bool]
+    var isTaken: [Bool]
     private var problems: [SettingsProblem] = []
     private var section = ""
 

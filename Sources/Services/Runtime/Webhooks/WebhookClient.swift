@@ -25,13 +25,15 @@ package final class WebhookClient: Sendable {
     /// - Parameters:
     ///   - hooks: the webhook configuration of each app that has one.
     ///   - timeout: how long a backend may take to respond.
+    ///   - caFile: authorities that are trusted besides the system's, in PEM.
     ///   - metrics: the registry for the request counters.
     package init(
-        hooks: [AppID: AppHooks], timeout: Duration = WebhookClient.defaultTimeout, metrics: MetricsRegistry
+        hooks: [AppID: AppHooks], timeout: Duration = WebhookClient.defaultTimeout, caFile: String? = nil,
+        metrics: MetricsRegistry
     ) {
         self.hooks = hooks.filter { $0.value.before != nil }
         self.shares = WebhookShares(apps: self.hooks.count)
-        self.client = HTTPClient(limit: self.shares.total)
+        self.client = HTTPClient(limit: self.shares.total, caFile: caFile)
         self.inFlight = Locked(InFlight(shares: self.shares))
         self.timeout = timeout
         self.metrics = WebhookClientMetrics(metrics)

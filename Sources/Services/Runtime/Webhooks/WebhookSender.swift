@@ -22,6 +22,7 @@ package final class WebhookSender: ServiceComponent {
     private let hooks: [AppID: AppHooks]
     private let settings: ShellSettings
     private let limits: DeliveryQueue.Limits
+    private let caFile: String?
     private let log: Log
     private let metrics: WebhookMetrics
     private let status = LoopStatus()
@@ -34,15 +35,17 @@ package final class WebhookSender: ServiceComponent {
     ///   - hooks: the webhook configuration of each app that has one.
     ///   - settings: the settings that all shells of the process share.
     ///   - limits: the queue's sizes and retry pauses.
+    ///   - caFile: authorities that are trusted besides the system's, in PEM.
     ///   - log: the log to which abandoned events are reported.
     ///   - metrics: the registry for the sender's metrics.
     package init(
         hooks: [AppID: AppHooks], settings: ShellSettings, limits: DeliveryQueue.Limits = DeliveryQueue.Limits(),
-        log: Log, metrics: MetricsRegistry
+        caFile: String? = nil, log: Log, metrics: MetricsRegistry
     ) {
         self.hooks = hooks
         self.settings = settings
         self.limits = limits
+        self.caFile = caFile
         self.log = log
         self.metrics = WebhookMetrics(metrics)
     }
@@ -53,7 +56,7 @@ package final class WebhookSender: ServiceComponent {
     package func stop() { self.status.stop() }
 
     package func run() {
-        let client = HTTPClient(limit: self.limits.maxInFlight)
+        let client = HTTPClient(limit: self.limits.maxInFlight, caFile: self.caFile)
         let thread = DedicatedThread("webhook-client") { client.run() }
         defer {
             client.stop()

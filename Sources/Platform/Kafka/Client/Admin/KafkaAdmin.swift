@@ -5,27 +5,39 @@
 /// Each call blocks the calling thread for at most its timeout.
 package struct KafkaAdmin: Sendable {
     private let client: ClientHandle
+    private let isSecured: Bool
 
     /// Creates a client; it connects in the background.
     ///
     /// - Throws: `invalidConfiguration`.
     package init(_ settings: KafkaSettings) throws(KafkaError) {
         self.client = try ClientHandle(.admin, settings.admin, log: settings.log)
+        self.isSecured = settings.security.transport != .plaintext
     }
 
     /// Waits until a broker responds.
     ///
-    /// - Throws: `timedOut` or `brokerDown` if no broker responds in time.
+    /// With TLS or a user it asks in slices, so that a refusal ends the wait after one or two attempts to connect.
+    ///
+    /// - Throws: `timedOut` or `brokerDown` if no broker responds in time; `authenticationFailed` or `tlsFailed` as soon
+    ///   as a broker refuses the connection.
     @discardableResult
     package func waitUntilReachable(timeout: Duration) throws(KafkaError) -> ClusterInfo {
         let deadline = Deadline(after: timeout)
+        // Doubled each time, so that a slow broker has time to answer in a later slice.
+        var slice: Duration = self.isSecured ? .milliseconds(250) : timeout
         while true {
             do throws(KafkaError) {
-                return try self.clusterInfo(timeout: Self.attemptTimeout(before: deadline))
+                return try self.clusterInfo(timeout: min(slice, Self.attemptTimeout(before: deadline)))
             } catch {
+                if let refusal = self.client.takeSecurityError() { throw refusal }
                 // `clusterInfo` itself waits for a broker. It fails before the timeout only if the broker disconnects
-                // during the response.
-                guard error.kind == .brokerDown || error.kind == .retriable, !deadline.hasPassed else { throw error }
+                // during the response, or at the end of a slice.
+                let isTransient = error.kind == .brokerDown || error.kind == .retriable
+                guard isTransient || (self.isSecured && error.kind == .timedOut), !deadline.hasPassed else {
+                    throw error
+                }
+                slice = slice * 2
             }
         }
     }

@@ -2,6 +2,25 @@
 internal import CRdkafka
 
 extension ClientHandle {
+    /// The last error of an admin client that only the operator can mend, such as a refused password; nil if there is
+    /// none.
+    ///
+    /// librdkafka goes on connecting after such an error, and a call that waits for a broker only times out. Therefore
+    /// the reason has to be taken from the client's error events.
+    func takeSecurityError() -> KafkaError? {
+        guard let queue = unsafe rd_kafka_queue_get_main(self.pointer) else { return nil }
+        defer { unsafe rd_kafka_queue_destroy(queue) }
+        var found: KafkaError?
+        while let event = unsafe rd_kafka_queue_poll(queue, 0) {
+            defer { unsafe rd_kafka_event_destroy(event) }
+            guard unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR else { continue }
+            let text = unsafe rd_kafka_event_error_string(event).map { unsafe String(cString: $0) }
+            let error = KafkaError(code: unsafe rd_kafka_event_error(event), text: text)
+            if error.needsOperator { found = error }
+        }
+        return found
+    }
+
     /// Queries the brokers, and all topics or only `topic`; waits while no broker is reachable.
     func clusterInfo(topic: String? = nil, timeout: Duration) throws(KafkaError) -> ClusterInfo {
         var topicHandle: OpaquePointer?

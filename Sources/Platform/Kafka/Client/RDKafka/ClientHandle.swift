@@ -30,6 +30,10 @@ internal import CRdkafka
         for (name, value) in settings {
             guard unsafe rd_kafka_conf_set(configuration, name, value, &text, text.count) == RD_KAFKA_CONF_OK else {
                 unsafe rd_kafka_conf_destroy(configuration)
+                // librdkafka's own text may quote the value, which an error must not do with a secret.
+                if KafkaSecurity.isSecret(name) {
+                    throw KafkaError(.invalidConfiguration, "\(name) has a value that cannot be used.")
+                }
                 throw KafkaError(.invalidConfiguration, "\(name) = \(value): \(Self.string(text))")
             }
         }
@@ -85,7 +89,8 @@ extension ClientHandle.Role {
         switch self {
         case .producer: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
         case .consumer: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_STATS
-        case .admin: 0
+        // Read by `securityError`.
+        case .admin: RD_KAFKA_EVENT_ERROR
         }
     }
 }

@@ -75,6 +75,15 @@ extension KafkaError.Kind {
             self = .unsupported
         case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
             self = .sessionRefused
+        case RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+            RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM, RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
+            self = .authenticationFailed
+        case RD_KAFKA_RESP_ERR__SSL:
+            self = .tlsFailed
+        case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+            RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED,
+            RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+            self = .accessDenied
         case RD_KAFKA_RESP_ERR__DESTROY:
             self = .closed
         case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,

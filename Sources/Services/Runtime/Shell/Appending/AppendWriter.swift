@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import KafkaClient
+internal import MachineKit
 internal import Observability
 internal import PlazaModel
 
@@ -30,6 +31,9 @@ final class AppendWriter {
         var lastOffsets: [Int32: Int64] = [:]
     }
 
+    /// When the append in progress began; nil between appends.
+    private let beganAt = Locked<MonotonicTime?>(nil)
+
     init(
         _ settings: KafkaSettings, topic: PlazaTopic, timeout: @escaping @Sendable () -> Duration,
         machine: String, metrics: KafkaClientMetrics
@@ -51,6 +55,9 @@ final class AppendWriter {
             }
         }
         metrics.exportQueueDepth(of: self.producer, as: "\(machine)-append")
+        metrics.exportAppendWait(of: machine) { [beganAt] in
+            beganAt.withLock { $0 }.map { MonotonicClock.now - $0 } ?? Milliseconds(0)
+        }
     }
 
     /// The error that made the producer unusable; nil if there is none.
@@ -74,6 +81,8 @@ final class AppendWriter {
     /// - Returns: the last offset that was written to each partition.
     /// - Throws: `fatal` after any failure, because it is then unknown which records were written.
     func append(_ batches: consuming [PartitionBatch]) throws(KafkaError) -> [Int32: Int64] {
+        self.beganAt.withLock { $0 = MonotonicClock.now }
+        defer { self.beganAt.withLock { $0 = nil } }
         do throws(KafkaError) {
             self.outcomes.withLock { $0 = Outcomes() }
             for var batch in batches {

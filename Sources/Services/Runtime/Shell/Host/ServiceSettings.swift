@@ -10,6 +10,8 @@ package import Settings
 /// The settings that every service has (docs/OPERATING.md).
 package struct ServiceSettings: Sendable {
     package var brokers: String
+    /// How connections to the brokers are secured.
+    package var kafkaSecurity: KafkaSecurity
     package var instance: String
     package var host: String
     package var opsHost: String
@@ -27,13 +29,20 @@ package struct ServiceSettings: Sendable {
     package var drainMilliseconds: Int
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
-    package init(_ reader: inout SettingsReader, service: String) {
+    ///
+    /// - Parameters:
+    ///   - reader: the reader.
+    ///   - service: the program's name.
+    ///   - needsHooks: whether the service sends requests to apps' backends; the others may be given an apps file
+    ///     without their addresses and secrets.
+    package init(_ reader: inout SettingsReader, service: String, needsHooks: Bool) {
         reader.section("Cluster")
         self.brokers = reader.string(
             "kafka", default: "127.0.0.1:9092", placeholder: "HOST:PORT[,…]", help: "The Kafka brokers to ask first.")
         self.mode = reader.choice(
             "kafka-mode", default: .full,
             help: "full: transactions, all guarantees. embedded: the in-memory broker of `plaza up`.")
+        self.kafkaSecurity = KafkaSecurity(&reader)
         self.instance = reader.string(
             "instance", default: "\(service)-1", placeholder: "NAME",
             help: "This process's name. No two processes of a cluster may share one.")
@@ -78,7 +87,7 @@ package struct ServiceSettings: Sendable {
                 hasInvalidApps = true
             }
         }
-        let validationErrors = AppsDocument.validationErrors(in: self.apps)
+        let validationErrors = AppsDocument.validationErrors(in: self.apps, needsHooks: needsHooks)
         for validationError in validationErrors {
             reader.reject(self.appsOption, value: origin, remedy: validationError)
         }
@@ -90,7 +99,7 @@ package struct ServiceSettings: Sendable {
         var policies: [AppID: AppPolicy] = [:]
         for (app, entry) in Self.file(of: self.apps) {
             var policy = entry.policy ?? AppPolicy()
-            policy.hasWebhooks = entry.hooks.map { $0.events != [] } ?? false
+            policy.hasWebhooks = entry.hasWebhooks
             policies[app] = policy
         }
         return Policies(policies)
@@ -102,7 +111,8 @@ package struct ServiceSettings: Sendable {
     /// The settings that all Kafka clients of this process share.
     package func kafka(log: Log) -> KafkaSettings {
         KafkaSettings(
-            brokers: self.brokers, clientID: self.instance, maxMessageBytes: PlazaTopic.maxMessageBytes
+            brokers: self.brokers, clientID: self.instance, security: self.kafkaSecurity,
+            maxMessageBytes: PlazaTopic.maxMessageBytes
         ) { level, facility, text in
             let line: KeyValuePairs<LogKey, LogValue> = [.reason: .string(facility), .detail: .string(text)]
             if level <= .error { log.warning("kafka client", line) } else { log.debug("kafka client", line) }

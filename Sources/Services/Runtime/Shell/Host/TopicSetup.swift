@@ -17,6 +17,9 @@ struct TopicSetup {
 
     /// Retries until the topics exist or `isStopping` returns true; the pause between attempts doubles up to one
     /// second.
+    ///
+    /// - Throws: at once what only the operator can mend, such as a refused password: further attempts would fill the
+    ///   brokers' logs and may lock the user out.
     func run(isStopping: () -> Bool) throws {
         var pause: Int64 = 50
         var hasLogged = false
@@ -24,7 +27,7 @@ struct TopicSetup {
             do {
                 return try self.attempt()
             } catch {
-                if error.kind == .invalidConfiguration || error.kind == .fatal { throw error }
+                if error.needsOperator || error.kind == .fatal { throw error }
                 if !hasLogged { self.log.warning("waiting for Kafka", [.detail: .string(error.description)]) }
                 hasLogged = true
                 DedicatedThread.sleep(for: .milliseconds(pause))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KafkaClient
+internal import MachineKit
 package import Observability
 
 /// Exports the metrics of a process's Kafka clients.
@@ -35,6 +36,14 @@ package struct KafkaClientMetrics: Sendable {
         self.registry.counter(
             MetricNames.Kafka.deliveryFailures, help: "Messages that a producer could not deliver.",
             labels: ["writer": writer])
+    }
+
+    /// Exports how long the append in progress has waited, with the label `machine`.
+    func exportAppendWait(of machine: String, read: @escaping @Sendable () -> Milliseconds) {
+        self.registry.observe(
+            MetricNames.Shell.appendWaiting, help: "How long the append in progress has waited.",
+            labels: ["machine": machine]
+        ) { Double(read().count) / 1000 }
     }
 
     /// Exports the length of a producer's queue with the label `writer`; the producer is referenced weakly.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 package import KafkaClient
-internal import MachineKit
+package import MachineKit
 
 /// The state of a consumer loop that other threads read and change.
 package final class LoopStatus: Sendable {
@@ -27,6 +27,11 @@ package final class LoopStatus: Sendable {
             let now = MonotonicClock.now
             return now - state.lastTurnAt < .seconds(30) && !state.progress.isStalled(at: now)
         }
+    }
+
+    /// How long records have waited for a batch to become durable; zero without records.
+    package var waiting: Milliseconds {
+        self.state.withLock { $0.progress.waiting(at: MonotonicClock.now) }
     }
 
     /// Whether `stop` was called.

@@ -28,6 +28,10 @@ package final class MachineShell: Sendable {
         self.settings = settings
         self.log = log
         self.metrics = metrics
+        metrics.observe(
+            MetricNames.Shell.waiting, help: "How long work has waited for a batch to become durable.",
+            labels: ["machine": spec.name]
+        ) { [status] in Double(status.waiting.count) / 1000 }
     }
 
     /// The machine's name.

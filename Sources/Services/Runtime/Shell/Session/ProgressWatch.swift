@@ -37,6 +37,11 @@ package struct ProgressWatch: Sendable {
     /// Records that a batch failed and will be processed again.
     package mutating func workFailed() { self.failures += 1 }
 
+    /// How long work has waited; zero without work.
+    package func waiting(at now: MonotonicTime) -> Milliseconds {
+        self.waitingSince.map { max(Milliseconds(0), now - $0) } ?? Milliseconds(0)
+    }
+
     /// Whether work has waited for longer than `limit`.
     package func isStalled(at now: MonotonicTime) -> Bool {
         self.waitingSince.map { now - $0 >= Self.limit } ?? false

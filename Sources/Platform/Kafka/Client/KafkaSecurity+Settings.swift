@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+package import Settings
+
+extension KafkaSecurity {
+    /// Declares and reads the settings of connections to Kafka; the reader's `finish()` reports invalid ones.
+    ///
+    /// Services and the `plaza` tool have the same settings.
+    package init(_ reader: inout SettingsReader) {
+        self.init()
+        self.transport = reader.choice(
+            "kafka-security", default: .plaintext,
+            help: "How connections to Kafka are secured: ssl is TLS, sasl is a user and password.")
+        self.mechanism = reader.choice(
+            "kafka-sasl-mechanism", default: .scramSHA512, help: "How the password is shown to the brokers.")
+        self.user = reader.optionalString("kafka-user", placeholder: "NAME", help: "The user of Kafka.")
+        self.password = reader.secret("kafka-password", help: "The file with the user's password.").map { Secret($0) }
+        self.caFile = reader.certificateFile(
+            "kafka-ca-file",
+            help: "The certificates of the authorities that sign brokers' certificates, in PEM; default: the system's.")
+        self.certificateFile = reader.certificateFile(
+            "kafka-certificate-file", help: "This client's certificate in PEM, for brokers that ask for one.")
+        self.keyFile = reader.privateKeyFile(
+            "kafka-key-file", help: "The private key of that certificate in PEM. Readable by this user alone.")
+        self.keyPassword = reader.secret("kafka-key-password", help: "The file with the private key's password.")
+            .map { Secret($0) }
+        self.rejectContradictions(&reader)
+    }
+
+    /// Reports settings that miss one another; what is given and cannot be used was reported already.
+    private func rejectContradictions(_ reader: inout SettingsReader) {
+        let given = Set(reader.effective.filter { $0.source != .standard }.map(\.name))
+        let hasPassword = given.contains("kafka-password-file") || self.password != nil
+        let security = self.transport.rawValue
+        func isGiven(_ name: String) -> Bool { given.contains(name) }
+        if self.transport.usesSASL {
+            if self.user == nil {
+                reader.reject("kafka-user", value: nil, remedy: "give the user that --kafka-security \(security) needs")
+            }
+            if !hasPassword {
+                reader.reject(
+                    "kafka-password-file", value: nil,
+                    remedy: "give the file with the password that --kafka-security \(security) needs")
+            }
+        } else if self.user != nil || hasPassword || isGiven("kafka-sasl-mechanism") {
+            reader.reject(
+                "kafka-security", value: security,
+                remedy: "a user and password need sasl_ssl, or sasl_plaintext on a private network")
+        }
+        let needTLS = ["kafka-ca-file", "kafka-certificate-file", "kafka-key-file", "kafka-key-password-file"]
+        if !self.transport.usesTLS, let name = needTLS.first(where: isGiven) {
+            reader.reject("kafka-security", value: security, remedy: "--\(name) needs ssl or sasl_ssl")
+        }
+        if isGiven("kafka-certificate-file") != isGiven("kafka-key-file") {
+            reader.reject(
+                "kafka-certificate-file", value: nil, remedy: "give both --kafka-certificate-file and --kafka-key-file")
+        }
+    }
+
+    /// The names of the settings that give no secret by themselves, in the order of the help.
+    private static let optionNames = [
+        "kafka-security", "kafka-sasl-mechanism", "kafka-user", "kafka-password-file", "kafka-ca-file",
+        "kafka-certificate-file", "kafka-key-file", "kafka-key-password-file",
+    ]
+
+    /// The options that another process needs for the same connections: names of files, never a secret.
+    ///
+    /// A secret from the environment is not among them; a child process inherits it.
+    ///
+    /// - Parameters:
+    ///   - reader: the reader after `init` has read the settings.
+    ///   - absolute: makes a path independent of the working directory.
+    /// - Returns: the options and their values.
+    package static func arguments(
+        from reader: SettingsReader, absolute: (String) -> String
+    ) -> [String] {
+        let given = reader.effective.filter { $0.source != .standard && Self.optionNames.contains($0.name) }
+        return given.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolute($0.value) : $0.value] }
+    }
+}

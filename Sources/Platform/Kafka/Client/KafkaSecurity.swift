@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+
+/// How clients secure their connections to the brokers: TLS, and who they are.
+///
+/// The raw values are librdkafka's. With TLS the broker's certificate and its host name are always checked.
+package struct KafkaSecurity: Sendable, Equatable {
+    /// What a connection is made of (`security.protocol`).
+    package enum Transport: String, Sendable, CaseIterable {
+        /// Neither TLS nor a user.
+        case plaintext
+        /// TLS; the client may have a certificate.
+        case ssl
+        /// A user and password without TLS: only SCRAM keeps the password from whoever listens.
+        case saslPlaintext = "sasl_plaintext"
+        /// TLS, and a user and password.
+        case saslSSL = "sasl_ssl"
+
+        /// Whether connections use TLS.
+        package var usesTLS: Bool { self == .ssl || self == .saslSSL }
+        /// Whether clients log in with a user and password.
+        package var usesSASL: Bool { self == .saslPlaintext || self == .saslSSL }
+    }
+
+    /// How the password is shown to the broker (`sasl.mechanism`).
+    package enum Mechanism: String, Sendable, CaseIterable {
+        case plain = "PLAIN"
+        case scramSHA256 = "SCRAM-SHA-256"
+        case scramSHA512 = "SCRAM-SHA-512"
+    }
+
+    package var transport = Transport.plaintext
+    package var mechanism = Mechanism.scramSHA512
+    package var user: String?
+    package var password: Secret?
+    /// The certificates of the authorities that may sign brokers' certificates; nil: those of the system.
+    package var caFile: String?
+    /// The client's certificate, for brokers that ask for one.
+    package var certificateFile: String?
+    /// The private key of the client's certificate.
+    package var keyFile: String?
+    /// The password of the private key.
+    package var keyPassword: Secret?
+
+    /// Connections without TLS and without a user.
+    package init() {}
+
+    /// The settings by librdkafka's names.
+    var settings: [(String, String)] {
+        var settings = [("security.protocol", self.transport.rawValue)]
+        if self.transport.usesSASL {
+            settings.append(("sasl.mechanism", self.mechanism.rawValue))
+            if let user { settings.append(("sasl.username", user)) }
+            if let password { settings.append(("sasl.password", password.text)) }
+        }
+        if self.transport.usesTLS {
+            settings += [
+                ("enable.ssl.certificate.verification", "true"), ("ssl.endpoint.identification.algorithm", "https"),
+            ]
+            if let caFile { settings.append(("ssl.ca.location", caFile)) }
+            if let certificateFile { settings.append(("ssl.certificate.location", certificateFile)) }
+            if let keyFile { settings.append(("ssl.key.location", keyFile)) }
+            if let keyPassword { settings.append(("ssl.key.password", keyPassword.text)) }
+        }
+        return settings
+    }
+
+    /// Whether the value of a setting may be shown in an error.
+    static func isSecret(_ name: String) -> Bool { name.contains("password") }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// Reads files that settings name: secrets, and certificates in PEM.
+///
+/// Each problem is a remedy that completes the sentence "--name cannot be 'path': …". None quotes the contents.
+enum SettingFile {
+    /// A file's contents, or what to do about it.
+    enum Outcome: Equatable {
+        case contents([UInt8])
+        case problem(String)
+    }
+
+    /// The maximum size of a secret in bytes.
+    static let secretBytes = 4096
+    /// The maximum size of a file with certificates in bytes.
+    static let certificateBytes = 4 << 20
+
+    /// Reads a secret: the only line of a file that other users of the machine cannot read.
+    ///
+    /// One line end after the secret is left out, because editors and `echo` write it.
+    ///
+    /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is readable by everybody,
+    ///   or has more than one line.
+    static func secret(at path: String) -> Outcome {
+        let outcome = Self.read(path, maxBytes: Self.secretBytes, isPrivate: true)
+        guard case .contents(var bytes) = outcome else { return outcome }
+        if bytes.last == 10 { bytes.removeLast() }
+        if bytes.last == 13 { bytes.removeLast() }
+        if bytes.isEmpty { return .problem("it is empty; write the secret into it, in one line") }
+        if bytes.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) {
+            return .problem("it has more than one line; write only the secret into it")
+        }
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            return .problem("it is no text in UTF-8; write the secret into it, in one line")
+        }
+        return .contents(bytes)
+    }
+
+    /// Checks that a file has a PEM block of this kind, such as `CERTIFICATE`.
+    ///
+    /// - Parameters:
+    ///   - path: the file's path.
+    ///   - kind: what the label of the block must end in.
+    ///   - isPrivate: whether the file must not be readable by everybody.
+    /// - Returns: what to do about the file; nil when it has such a block.
+    static func pemProblem(at path: String, kind: String, isPrivate: Bool) -> String? {
+        switch Self.read(path, maxBytes: Self.certificateBytes, isPrivate: isPrivate) {
+        case .problem(let remedy): return remedy
+        case .contents(let bytes):
+            let hasBlock = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains {
+                $0.hasPrefix("-----BEGIN ") && $0.hasSuffix("\(kind)-----")
+            }
+            return hasBlock ? nil : "it has no \(kind) in PEM, which begins with -----BEGIN"
+        }
+    }
+
+    private static func read(_ path: String, maxBytes: Int, isPrivate: Bool) -> Outcome {
+        // Opening a named pipe without O_NONBLOCK would wait for a writer.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            return .problem(
+                errno == ENOENT
+                    ? "there is no such file; make it, readable by this service's user alone"
+                    : "it cannot be read (error \(errno)); make it readable by this service's user")
+        }
+        defer { close(descriptor) }
+        var info = stat()
+        guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+            return .problem("it is no regular file; give the path of one")
+        }
+        if isPrivate, info.st_mode & 0o007 != 0 {
+            return .problem("every user of this machine has access to it; run chmod 600 on it")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= maxBytes {
+            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                return .problem("it cannot be read (error \(errno)); make it readable by this service's user")
+            }
+            if count == 0 { return .contents(bytes) }
+            bytes += buffer[..<count]
+        }
+        return .problem("it has more than \(maxBytes) bytes; give another file")
+    }
+}

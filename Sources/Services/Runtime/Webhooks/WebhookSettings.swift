@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Settings
+
+/// The settings of requests to apps' backends: of room-directory, which sends events, and of gateways, which ask.
+package struct WebhookSettings: Sendable {
+    /// Authorities that may sign backends' certificates besides those that the system trusts, in PEM.
+    package let caFile: String?
+
+    /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
+    package init(_ reader: inout SettingsReader) {
+        reader.section("Webhooks")
+        self.caFile = reader.certificateFile(
+            "webhook-ca-file",
+            help: "Authorities that may sign backends' certificates besides the system's, in PEM.")
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Foundation
+
+/// What each service of a cluster is given of the apps file: no service gets a key or a secret that it does not need.
+package struct ServiceApps: Sendable {
+    /// The whole document as JSON, by service.
+    private let parts: [ServiceKind: Data]
+    /// The files with the parts, by service; empty when the apps came from the environment, because secrets from the
+    /// environment are not written to a file.
+    private var files: [ServiceKind: String] = [:]
+
+    /// Divides an apps file, which was validated before, and writes a file for each service.
+    ///
+    /// - Throws: `file` when the apps cannot be read or a file cannot be written.
+    init(_ source: AppsFile.Source, directory: RunDirectory) throws(ClusterError) {
+        let json: Data
+        switch source {
+        case .json(let text): json = Data(text.utf8)
+        case .file(let path):
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw .file(path: path, reason: "cannot be read")
+            }
+            json = data
+        }
+        var parts: [ServiceKind: Data] = [:]
+        for kind in ServiceKind.allCases { parts[kind] = try Self.part(of: json, for: kind, name: source.name) }
+        self.parts = parts
+        guard case .file = source else { return }
+        for (kind, part) in parts {
+            let path = "\(directory.path)/apps.\(kind.rawValue).json"
+            try RunDirectory.write(part, to: path, mode: 0o600)
+            self.files[kind] = path
+        }
+    }
+
+    /// The arguments and the environment that give a service its part.
+    func handOver(
+        to kind: ServiceKind, environment: [String: String]
+    ) -> (arguments: [String], environment: [String: String]) {
+        var environment = SecretVariables.filter(environment, for: kind)
+        if let file = self.files[kind] { return (["--apps", file], environment) }
+        environment["LIVEPLAZA_APPS_JSON"] = self.parts[kind].map { String(decoding: $0, as: UTF8.self) }
+        return ([], environment)
+    }
+
+    /// The part of an apps file that a service needs.
+    ///
+    /// | service | keys | hooks |
+    /// | --- | --- | --- |
+    /// | gateway | those that verify; of an ES256 key not the private part | with address and secret, if it asks the backend |
+    /// | room-directory | none | with address and secret |
+    /// | the others | none | only which events there are |
+    ///
+    /// - Parameters:
+    ///   - json: the whole file.
+    ///   - kind: the service.
+    ///   - name: what the file is called in an error.
+    /// - Returns: the part as JSON.
+    /// - Throws: `file` when the JSON has no apps.
+    package static func part(of json: Data, for kind: ServiceKind, name: String) throws(ClusterError) -> Data {
+        guard var file = (try? JSONSerialization.jsonObject(with: json)) as? [String: Any],
+            let apps = file["apps"] as? [String: Any]
+        else { throw .file(path: name, reason: "is no JSON of the form {\"apps\":{…}}") }
+        file["apps"] = apps.mapValues { entry -> Any in
+            guard var app = entry as? [String: Any] else { return entry }
+            if kind == .gateway {
+                let keys = app["keys"] as? [[String: Any]]
+                app["keys"] = keys?.map { key in key.filter { $0.key != "d" } }
+            } else {
+                app["keys"] = nil
+            }
+            if var hooks = app["hooks"] as? [String: Any] {
+                let needsSecret = kind == .roomDirectory || (kind == .gateway && Self.asks(hooks))
+                if !needsSecret {
+                    hooks["url"] = nil
+                    hooks["secret"] = nil
+                }
+                app["hooks"] = hooks
+            }
+            return app
+        }
+        do {
+            return try JSONSerialization.data(withJSONObject: file, options: [.sortedKeys, .withoutEscapingSlashes])
+        } catch {
+            throw .file(path: name, reason: "cannot be divided among the services")
+        }
+    }
+
+    private static func asks(_ hooks: [String: Any]) -> Bool {
+        let before = hooks["before"] as? [String: Any] ?? [:]
+        return before.values.contains { $0 is String }
+    }
+}
+
+/// The environment variables with secrets that `plaza up` may have been given, and who gets them.
+enum SecretVariables {
+    private static let apps: Set<String> = ["LIVEPLAZA_APPS", "LIVEPLAZA_APPS_JSON"]
+    private static let kafka: Set<String> = ["LIVEPLAZA_KAFKA_PASSWORD", "LIVEPLAZA_KAFKA_KEY_PASSWORD"]
+    private static let redis: Set<String> = ["LIVEPLAZA_REDIS_PASSWORD"]
+
+    /// The environment without the secrets that a process does not need.
+    ///
+    /// - Parameters:
+    ///   - environment: the variables of `plaza up`.
+    ///   - service: a service, which gets its part of the apps otherwise; nil for Redis and brokers.
+    /// - Returns: the variables that are left.
+    static func filter(_ environment: [String: String], for service: ServiceKind?) -> [String: String] {
+        var withheld = Self.apps
+        if service == nil { withheld.formUnion(Self.kafka) }
+        if service != .audiencePresence { withheld.formUnion(Self.redis) }
+        return environment.filter { !withheld.contains($0.key) }
+    }
+
+    /// The environment of a process that only speaks to gateways, as an app does: the demo.
+    static func forClients(_ environment: [String: String]) -> [String: String] {
+        environment.filter { !Self.kafka.union(Self.redis).contains($0.key) }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Repository
+import Testing
+
+/// The alert rules of `deploy/observe` name only metrics that the programs export.
+@Suite struct AlertRuleTests {
+    /// What a metric of ours begins with.
+    private static let families = [
+        "shell", "kafka", "redis", "webhooks", "http", "gateway", "barrage", "audience", "process",
+    ]
+
+    /// The names of metrics in an expression or a series: words with a family's prefix, without a histogram's ending.
+    static func metrics(in text: String) -> Set<String> {
+        // What stands in quotes is a label's value or a path.
+        let unquoted = text.replacing(/"[^"]*"/, with: "\"\"")
+        let words = unquoted.matches(of: /[a-z][a-z0-9_]*/).map { String($0.output) }
+        let named = words.filter { word in Self.families.contains { word.hasPrefix("\($0)_") } }
+        return Set(
+            named.map { name in
+                for ending in ["_bucket", "_sum", "_count"] where name.hasSuffix(ending) {
+                    return String(name.dropLast(ending.count))
+                }
+                return name
+            })
+    }
+
+    /// The lines of a file's expressions; an expression that is folded over several lines is joined.
+    private static func expressions(_ text: String) -> [String] {
+        var found: [String] = []
+        var isFolded = false
+        for line in text.split(separator: "\n") {
+            let words = line.drop { $0 == " " || $0 == "-" }
+            if words.hasPrefix("expr: ") {
+                isFolded = words.hasSuffix(">-")
+                found.append(String(words.dropFirst(6)))
+            } else if isFolded, !words.contains(": ") {
+                found[found.count - 1] += " \(words)"
+            } else {
+                isFolded = false
+            }
+        }
+        return found
+    }
+
+    /// Every text in the sources that stands in quotes and is a metric's name.
+    private static let exported: Set<String> = {
+        var found: Set<String> = []
+        for file in SourceTree.sources {
+            for (_, text) in file.code {
+                for match in text.matches(of: /"([a-z][a-z0-9_]*)"/) { found.insert(String(match.output.1)) }
+            }
+        }
+        return found
+    }()
+
+    @Test func `the names of metrics are found in an expression`() {
+        let text = #"sum by (le) (rate(redis_pipeline_seconds_bucket{a="kafka_x"}[1m])) > 10 * shell_ready"#
+        #expect(Self.metrics(in: text) == ["redis_pipeline_seconds", "shell_ready"])
+        #expect(Self.expressions("- expr: >-\n    a\n    > b\n  for: 2m\n  - expr: c") == [">- a > b", "c"])
+    }
+
+    @Test func `each alert rule names metrics that the programs export`() throws {
+        let rules = Self.expressions(try Repository.text("deploy/observe/alerts.yml"))
+        #expect(rules.count >= 9)
+        for rule in rules {
+            let names = Self.metrics(in: rule)
+            // `up` is Prometheus's own.
+            #expect(!names.isEmpty || rule.hasPrefix("up{"), "\(rule)")
+            for name in names { #expect(Self.exported.contains(name), "\(name) is exported by nobody: \(rule)") }
+        }
+    }
+
+    @Test func `each alert has a test and a line in the runbook`() throws {
+        let names = try Repository.text("deploy/observe/alerts.yml").matches(of: /- alert: ([A-Za-z]+)/)
+            .map { String($0.output.1) }
+        #expect(names.count >= 9 && Set(names).count == names.count)
+        let tests = try Repository.text("deploy/observe/alerts.test.yml")
+        let operating = try Repository.text("docs/OPERATING.md")
+        for name in names {
+            #expect(tests.contains("\"\(name)\"") || tests.contains("alertname: \(name)"), "\(name) has no test")
+            #expect(operating.contains("`\(name)`"), "\(name) is not in OPERATING.md")
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import ClusterKit
+import Concurrency
+import Foundation
+import KafkaClient
+import TestSupport
+import Testing
+
+/// Real processes whose wires are closed: Kafka with TLS and a user, Redis with a user.
+@Suite(
+    .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
+    .timeLimit(.minutes(3)))
+struct SecureClusterTests {
+    private static let started = Result { try SecureKafka() }
+    private static let redisPassword = "the Redis secret"
+
+    /// What docs/SECURITY.md tells operators to allow the user of audience-presence.
+    static let redisUser =
+        "user liveplaza on >\(redisPassword.replacing(" ", with: "-")) resetchannels ~{audience.* "
+        + "-@all +@read +@write -@dangerous +evalsha +script|load +info"
+
+    private static func options(_ server: SecureKafka, password: String? = nil) throws -> ClusterOptions {
+        var options = LiveCluster.options()
+        let authority = server.authority
+        let file = try authority.secretFile(
+            "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? SecureKafka.scramUser.password)
+        options.broker = .external("127.0.0.1:\(server.saslPort)")
+        options.kafkaSecurity = server.settings(.scramSHA512, password: password).security
+        options.kafkaArguments = [
+            "--kafka-security", "sasl_ssl", "--kafka-sasl-mechanism", "SCRAM-SHA-512", "--kafka-user",
+            SecureKafka.scramUser.name, "--kafka-password-file", file, "--kafka-ca-file", authority.certificate,
+        ]
+        return options
+    }
+
+    @Test func `the demo scenario passes over closed wires, and no process shows a secret`() async throws {
+        let server = try await runOnDedicatedThread { try Self.started.get() }
+        let password = Self.redisPassword.replacing(" ", with: "-")
+        let list = try server.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
+        let file = try server.authority.secretFile("redis.password", password + "\n")
+        let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", list]) }
+        var options = try Self.options(server)
+        options.extraArguments[.audiencePresence] = [
+            "--redis", "127.0.0.1:\(redis.port)", "--redis-user", "liveplaza", "--redis-password-file", file,
+        ]
+        try await LiveCluster.with(options) { cluster in
+            try await ClusterHarness(cluster).playScenario()
+            let presence = try #require(try cluster.process(named: "audience-presence-1").opsPort)
+            let metrics = try #require(HealthProbe.http(host: "127.0.0.1", port: presence, path: "/metrics")).body
+            #expect(metrics.contains("redis_pipelines_total{outcome=\"failed\"} 0"), "\(metrics)")
+            #expect(!metrics.contains("redis_pipelines_total{outcome=\"done\"} 0"))
+            let secrets = [SecureKafka.scramUser.password, password]
+            for process in cluster.processes {
+                let pid = try #require(process.pid)
+                for name in ["cmdline", "environ"] {
+                    let text = try Self.text(of: "/proc/\(pid)/\(name)")
+                    #expect(!secrets.contains(where: text.contains), "\(name) of \(process.name)")
+                }
+                let log = try Self.text(of: process.log)
+                #expect(!secrets.contains(where: log.contains), "the log of \(process.name)")
+            }
+            // It finds the cluster's user, password file and authority by the run directory.
+            let command = [
+                try ProgramFinder().path(of: "plaza"), "dead-letters", "--run-dir", cluster.directory.path,
+            ]
+            let (end, output) = try await runOnDedicatedThread { try TestProcess.run(command, errors: .output) }
+            #expect(end == .exited(0) && output.contains("no dead letters"), "\(output)")
+        }
+        redis.kill()
+    }
+
+    private static func text(of path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+
+    @Test func `a service with a wrong password ends at once and says why`() async throws {
+        let server = try await runOnDedicatedThread { try Self.started.get() }
+        let options = try Self.options(server, password: "open sesame")
+        let command =
+            [
+                try ProgramFinder().path(of: "room-directory"), "--kafka", "127.0.0.1:\(server.saslPort)",
+                "--instance", "wrong-1",
+            ] + options.kafkaArguments
+        let began = ContinuousClock.now
+        let (end, output) = try await runOnDedicatedThread { try TestProcess.run(command, errors: .output) }
+        #expect(end == .exited(1))
+        #expect(ContinuousClock.now - began < .seconds(15))
+        #expect(output.contains("authenticationFailed"), "\(output)")
+        #expect(!output.contains("open sesame"))
+    }
+
+    @Test func `a cluster with a wrong password or authority is not started, and its owner is told why`() async throws {
+        let server = try await runOnDedicatedThread { try Self.started.get() }
+        let other = try await runOnDedicatedThread { try PrivateAuthority() }
+        var options = try Self.options(server, password: "open sesame")
+        for kind in ["authenticationFailed", "tlsFailed"] {
+            let cluster = LocalCluster(options)
+            let error = await #expect(throws: ClusterError.self) { try await cluster.start() }
+            guard case .kafkaRefuses(_, let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.contains(kind) && !"\(error.map { "\($0)" } ?? "")".contains("open sesame"))
+            try? FileManager.default.removeItem(atPath: cluster.directory.path)
+            options = try Self.options(server)
+            options.kafkaSecurity.caFile = other.certificate
+        }
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import KafkaClient
+import MachineKit
+import Settings
+import TestSupport
+import Testing
+
+/// Clients of a real Kafka with TLS of a private authority, and users.
+@Suite(
+    .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
+    .timeLimit(.minutes(2)))
+struct KafkaSecurityTests {
+    private static let started = Result { try SecureKafka() }
+
+    private static func server() throws -> SecureKafka { try Self.started.get() }
+
+    /// Makes a topic, writes a record in a transaction, and reads it as a member of a group.
+    private static func useAll(_ settings: KafkaSettings) throws {
+        let topic = "secure-\(UInt32.random(in: .min ... .max))"
+        let admin = try KafkaAdmin(settings)
+        try admin.waitUntilReachable(timeout: .seconds(10))
+        try admin.createTopics([TopicSpec(name: topic, partitions: 1)])
+        let producer = try KafkaProducer(settings, transactionalID: topic)
+        try producer.initTransactions(timeout: .seconds(20))
+        try producer.beginTransaction()
+        try producer.send(OutgoingRecord(topic, 0, "over a closed wire"))
+        try producer.commitTransaction(timeout: .seconds(10))
+        let consumer = try KafkaConsumer(settings, group: topic)
+        try consumer.subscribe(topic) { _ in }
+        let read = try #require(try consumer.poll { records, _ in !records.isEmpty })
+        #expect(read.records.map(\.text) == ["over a closed wire"])
+        consumer.close()
+        producer.close(timeout: .seconds(1))
+    }
+
+    @Test(arguments: [KafkaSecurity.Mechanism.scramSHA512, .plain])
+    func `producers, consumers and admin clients work over TLS with a user`(mechanism: KafkaSecurity.Mechanism)
+        async throws
+    {
+        try await runOnDedicatedThread { try Self.useAll(try Self.server().settings(mechanism)) }
+    }
+
+    @Test func `a client with a certificate works over TLS without a user, and one without it does not`()
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let server = try Self.server()
+            var security = KafkaSecurity()
+            security.transport = .ssl
+            security.caFile = server.authority.certificate
+            let brokers = "127.0.0.1:\(server.tlsPort)"
+            let stranger = KafkaSettings(brokers: brokers, clientID: "stranger", security: security) { _, _, _ in }
+            #expect(Self.refusal(stranger) != nil)
+            security.certificateFile = server.authority.clientCertificate
+            security.keyFile = server.authority.clientKey
+            try Self.useAll(KafkaSettings(brokers: brokers, clientID: "known", security: security) { _, _, _ in })
+        }
+    }
+
+    /// The error with which a server refuses an admin client; nil if it accepts it.
+    private static func refusal(_ settings: KafkaSettings) -> KafkaError? {
+        do throws(KafkaError) {
+            try KafkaAdmin(settings).waitUntilReachable(timeout: .seconds(4))
+            return nil
+        } catch { return error }
+    }
+
+    @Test(arguments: [KafkaSecurity.Mechanism.scramSHA512, .plain])
+    func `a wrong password is told at once, after a few attempts, and is in no text`(
+        mechanism: KafkaSecurity.Mechanism
+    ) async throws {
+        try await runOnDedicatedThread {
+            let server = try Self.server()
+            let lines = Locked<[String]>([])
+            let settings = server.settings(mechanism, password: "open sesame") { _, _, text in
+                lines.withLock { $0.append(text) }
+            }
+            func refusals() -> Int {
+                server.kafka.log.split(separator: "\n").count {
+                    $0.contains("Failed authentication") && $0.contains("invalid credentials")
+                }
+            }
+            let before = refusals()
+            let began = ContinuousClock.now
+            let error = try #require(Self.refusal(settings))
+            #expect(ContinuousClock.now - began < .seconds(3))
+            #expect(error.kind == .authenticationFailed && error.needsOperator && !error.isRetriable, "\(error)")
+            // Time for attempts that should not be made.
+            DedicatedThread.sleep(for: .milliseconds(1000))
+            let attempts = refusals() - before
+            #expect((1...4).contains(attempts), "\(attempts) attempts")
+            #expect(!("\(error)" + lines.withLock { $0.joined() }).contains("open sesame"))
+            #expect(!"\(settings)".contains("open sesame"))
+        }
+    }
+
+    @Test func `running clients are told of a wrong password, and do not flood the broker`() async throws {
+        try await runOnDedicatedThread {
+            let server = try Self.server()
+            let kinds = Locked<[KafkaError.Kind]>([])
+            var settings = server.settings(.scramSHA512, password: "open sesame")
+            settings.onError = { error in kinds.withLock { $0.append(error.kind) } }
+            func refusals() -> Int { server.kafka.log.split(separator: "\n").count { $0.contains("Failed auth") } }
+            let before = refusals()
+            let producer = try KafkaProducer(settings)
+            DedicatedThread.sleep(for: .seconds(5))
+            producer.close(timeout: .zero)
+            #expect(kinds.withLock { $0 }.contains(.authenticationFailed))
+            // At most two a second, once the pauses have grown.
+            #expect((1...16).contains(refusals() - before), "\(refusals() - before) attempts in 5 s")
+        }
+    }
+
+    @Test func `a broker's certificate of an unknown authority, or for another host, is not accepted`()
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let server = try Self.server()
+            let other = try PrivateAuthority()
+            let unknown = try #require(Self.refusal(server.settings(.scramSHA512, caFile: other.certificate)))
+            #expect(unknown.kind == .tlsFailed && unknown.needsOperator, "\(unknown)")
+            var elsewhere = server.settings(.scramSHA512)
+            elsewhere.brokers = "localhost:\(server.saslPort)"
+            let otherHost = try #require(Self.refusal(elsewhere))
+            #expect(otherHost.kind == .tlsFailed, "\(otherHost)")
+        }
+    }
+
+    @Test func `a listener without TLS is told from one with it`() async throws {
+        try await runOnDedicatedThread {
+            let server = try Self.server()
+            var settings = server.settings(.scramSHA512)
+            settings.brokers = server.kafka.bootstrap
+            let error = try #require(Self.refusal(settings))
+            #expect(error.kind == .tlsFailed, "\(error)")
+        }
+    }
+}
+
+/// The settings of connections to Kafka.
+@Suite struct KafkaSecuritySettingsTests {
+    private static func read(_ arguments: [String], _ environment: [String: String] = [:])
+        -> (security: KafkaSecurity, problems: String)
+    {
+        var reader = SettingsReader(
+            program: "gateway", summary: "", arguments: arguments, environment: environment)
+        let security = KafkaSecurity(&reader)
+        do throws(SettingsError) {
+            try reader.finish()
+            return (security, "")
+        } catch { return (security, error.description) }
+    }
+
+    @Test func `nothing given is a plain connection`() {
+        let (security, problems) = Self.read([])
+        #expect(security == KafkaSecurity() && problems.isEmpty)
+    }
+
+    @Test func `a user and a password make a login with SCRAM-SHA-512`() {
+        let (security, problems) = Self.read(
+            ["--kafka-security", "sasl_ssl", "--kafka-user", "alice"], ["LIVEPLAZA_KAFKA_PASSWORD": "secret word"])
+        #expect(problems.isEmpty, "\(problems)")
+        #expect(security.transport == .saslSSL && security.mechanism == .scramSHA512)
+        #expect(security.user == "alice" && security.password == Secret("secret word"))
+        #expect(!"\(security)".contains("secret word"))
+    }
+
+    @Test(
+        arguments: [
+            (["--kafka-security", "sasl_ssl"], "--kafka-user"),
+            (["--kafka-security", "sasl_ssl", "--kafka-user", "a"], "--kafka-password-file"),
+            (["--kafka-user", "a"], "sasl_ssl"),
+            (["--kafka-ca-file", "/nowhere.pem"], "--kafka-ca-file needs ssl or sasl_ssl"),
+            (["--kafka-security", "tls"], "plaintext, ssl, sasl_plaintext, sasl_ssl"),
+            (["--kafka-password", "hidden"], "--kafka-password-file"),
+            (["--kafka-security", "ssl", "--kafka-certificate-file", "/nowhere.pem"], "both"),
+        ])
+    func `settings that miss one another are refused with a remedy`(arguments: [String], remedy: String) {
+        let (_, problems) = Self.read(arguments)
+        #expect(problems.contains(remedy), "\(problems)")
+        #expect(!problems.contains("hidden"))
+    }
+
+    @Test func `a refused setting with a secret does not show it`() {
+        var security = KafkaSecurity()
+        security.transport = .ssl
+        security.keyPassword = Secret("hidden")
+        security.keyFile = "/nowhere.key"
+        let settings = KafkaSettings(brokers: "127.0.0.1:1", clientID: "x", security: security) { _, _, _ in }
+        let error = #expect(throws: KafkaError.self) { _ = try KafkaAdmin(settings) }
+        #expect(error?.kind == .invalidConfiguration)
+        #expect(error?.description.contains("hidden") == false)
+    }
+}

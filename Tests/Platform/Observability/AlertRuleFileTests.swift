@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import Foundation
+import Repository
+import TestSupport
+import Testing
+
+/// Prometheus's own tool on the alert rules of `deploy/observe`.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: MetricsRegistryTests.promtool != nil, "install Debian's prometheus"))
+struct AlertRuleFileTests {
+    private static func promtool(_ arguments: [String]) throws -> (end: ProcessEnd, output: String) {
+        try TestProcess.run(
+            [MetricsRegistryTests.promtool ?? ""] + arguments,
+            directory: Repository.root.appendingPathComponent("deploy/observe").path, errors: .output)
+    }
+
+    @Test func `each alert fires with its fault, and none without`() throws {
+        let (end, output) = try Self.promtool(["test", "rules", "alerts.test.yml"])
+        #expect(end == .exited(0), "\(output)")
+    }
+
+    @Test func `Prometheus accepts the rules and the example of its configuration`() throws {
+        let (end, output) = try Self.promtool(["check", "config", "prometheus.yml"])
+        #expect(end == .exited(0), "\(output)")
+    }
+}

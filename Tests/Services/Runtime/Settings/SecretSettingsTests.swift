@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Settings
+import Testing
+
+/// Secrets and certificates from files.
+@Suite struct SecretSettingsTests {
+    private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "liveplaza-settings-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
+    }
+
+    private func file(_ contents: String, mode: Int = 0o600) throws -> String {
+        let path = self.directory.appendingPathComponent(UUID().uuidString).path
+        try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+
+    private func read(_ arguments: [String], _ environment: [String: String] = [:])
+        -> (secret: String?, problems: [String], reader: SettingsReader)
+    {
+        var reader = SettingsReaderTests.reader(arguments, environment)
+        let secret = reader.secret("redis-password", help: "The file with the password.")
+        do throws(SettingsError) {
+            try reader.finish()
+            return (secret, [], reader)
+        } catch {
+            guard case .invalid(_, let problems) = error else { return (secret, ["\(error)"], reader) }
+            #expect(error.exitStatus == 64)
+            return (secret, problems.map(\.description), reader)
+        }
+    }
+
+    @Test(arguments: ["word", "word\n", "word\r\n"])
+    func `a secret is the only line of its file`(contents: String) throws {
+        let path = try self.file(contents)
+        let (secret, problems, reader) = self.read(["--redis-password-file", path])
+        #expect(secret == "word" && problems.isEmpty)
+        #expect(reader.effective.map(\.value) == [path])
+        #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "word")
+        #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD": "of the environment"]).secret == "of the environment")
+        #expect(self.read([]).secret == nil && self.read([]).problems.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("", 0o600, "it is empty"), ("\n", 0o600, "it is empty"), ("two\nlines\n", 0o600, "more than one line"),
+            ("word", 0o604, "run chmod 600"), ("word", 0o644, "run chmod 600"), ("word", 0o602, "run chmod 600"),
+            (String(repeating: "x", count: 5000), 0o600, "more than 4096 bytes"),
+        ])
+    func `a file that cannot be used is refused with what to do`(contents: String, mode: Int, remedy: String) throws {
+        let path = try self.file(contents, mode: mode)
+        let (secret, problems, _) = self.read(["--redis-password-file", path])
+        #expect(secret == nil && problems.count == 1)
+        #expect(problems.first?.hasPrefix("--redis-password-file cannot be '\(path)': ") == true, "\(problems)")
+        #expect(problems.first?.contains(remedy) == true, "\(problems)")
+        #expect(problems.first?.contains("word") == false)
+    }
+
+    @Test func `a file that is missing, no file, or not readable is refused with what to do`() throws {
+        let missing = self.read(["--redis-password-file", "/no/such/file"]).problems
+        #expect(missing.first?.contains("there is no such file") == true)
+        let folder = self.read(["--redis-password-file", self.directory.path]).problems
+        #expect(folder.first?.contains("no regular file") == true)
+        let path = try self.file("word", mode: 0o000)
+        // The superuser may read every file.
+        guard geteuid() != 0 else { return }
+        #expect(self.read(["--redis-password-file", path]).problems.first?.contains("cannot be read") == true)
+    }
+
+    @Test(arguments: [["--redis-password", "hidden"], ["--redis-password=hidden"]])
+    func `a secret on the command line is refused and not repeated`(arguments: [String]) {
+        let (secret, problems, _) = self.read(arguments)
+        #expect(secret == nil && problems.count == 1)
+        #expect(problems.first?.contains("--redis-password-file, or set LIVEPLAZA_REDIS_PASSWORD") == true)
+        #expect(problems.joined().contains("hidden") == false)
+    }
+
+    @Test func `a file and a variable together are refused`() throws {
+        let path = try self.file("word")
+        let (_, problems, _) = self.read(["--redis-password-file", path], ["LIVEPLAZA_REDIS_PASSWORD": "hidden"])
+        #expect(problems.count == 1 && problems.joined().contains("only one of"))
+        #expect(!problems.joined().contains("hidden"))
+    }
+
+    @Test func `a certificate may be read by everybody, a private key not`() throws {
+        let certificate = try self.file("-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n", mode: 0o644)
+        let key = try self.file("-----BEGIN EC PRIVATE KEY-----\nMII=\n-----END EC PRIVATE KEY-----\n", mode: 0o644)
+        var reader = SettingsReaderTests.reader(["--ca", certificate, "--key", key, "--other", key])
+        #expect(reader.certificateFile("ca", help: "") == certificate)
+        #expect(reader.privateKeyFile("key", help: "") == nil)
+        #expect(reader.certificateFile("other", help: "") == nil)
+        let error = #expect(throws: SettingsError.self) { try reader.finish() }
+        #expect(error?.description.contains("--key cannot be '\(key)': every user") == true)
+        #expect(error?.description.contains("--other cannot be '\(key)': it has no CERTIFICATE in PEM") == true)
+    }
+}

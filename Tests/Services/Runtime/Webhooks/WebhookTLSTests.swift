@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import HTTPClient
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import TestSupport
+import Testing
+import Webhooks
+
+/// Backends with TLS whose certificate a private authority signed.
+@Suite(.enabled(if: PrivateAuthority.isAvailable, "install openssl"), .timeLimit(.minutes(1)))
+struct WebhookTLSTests {
+    /// The result of a POST of an HTTP client that trusts `caFile` besides the system's authorities.
+    private static func post(_ url: String, caFile: String?) async -> HTTPResult {
+        let client = HTTPClient(limit: 1, caFile: caFile)
+        _ = DedicatedThread("test") { client.run() }
+        defer { client.stop() }
+        return await withCheckedContinuation { continuation in
+            client.send(HTTPPost(url: url, headers: [], body: Array("{}".utf8), timeout: .seconds(10))) {
+                continuation.resume(returning: $0)
+            }
+        }
+    }
+
+    /// Rules: R14.25.
+    @Test func `a backend is trusted by its authority's certificate alone, and only at its own address`() async throws {
+        let authority = try await runOnDedicatedThread { try PrivateAuthority() }
+        let other = try await runOnDedicatedThread { try PrivateAuthority() }
+        let receiver = try await runOnDedicatedThread { try SecureReceiver(authority) }
+        defer { receiver.stop() }
+        let url = "https://127.0.0.1:\(receiver.port)/hook"
+        let answer = HTTPResult.answered(status: 200, body: Array(#"{"code":0}"#.utf8))
+        #expect(await Self.post(url, caFile: authority.certificate) == answer)
+        for (url, caFile) in [
+            (url, nil), (url, other.certificate), (url, "/no/such/file.pem"),
+            ("https://localhost:\(receiver.port)/hook", authority.certificate),
+        ] {
+            guard case .failed(.untrusted) = await Self.post(url, caFile: caFile) else {
+                Issue.record("\(url) was trusted by \(caFile ?? "the system")")
+                continue
+            }
+        }
+    }
+
+    @Test func `a question before a gift reaches a backend of a private authority`() async throws {
+        let authority = try await runOnDedicatedThread { try PrivateAuthority() }
+        let receiver = try await runOnDedicatedThread { try SecureReceiver(authority) }
+        defer { receiver.stop() }
+        let hooks = AppHooks(
+            url: "https://127.0.0.1:\(receiver.port)/hook", secret: "a secret of the app",
+            before: AppHooks.BeforeHooks(gift: .refuse))
+        let gift = BeforeContent.beforeGift(
+            sender: UserInfo(userID: "bob"), giftID: "rose", count: 1, coins: 1, receivers: [])
+        let request = WebhookRequest(
+            id: "s-1/1", key: LiveKey("demo", "concert"), at: Timestamp(milliseconds: 1), content: gift)
+        for (caFile, isAllowed) in [(authority.certificate, true), (nil, false)] {
+            let client = WebhookClient(hooks: ["demo": hooks], caFile: caFile, metrics: MetricsRegistry())
+            _ = DedicatedThread("test") { client.run() }
+            let decision = await withCheckedContinuation { continuation in
+                do throws(ReplyError) {
+                    try client.send(request) { continuation.resume(returning: $0) }
+                } catch {
+                    continuation.resume(returning: .refused(error))
+                }
+            }
+            client.stop()
+            #expect((decision == .allowed) == isAllowed)
+        }
+    }
+}

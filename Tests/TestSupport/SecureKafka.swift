@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
+internal import MachineKit
+
+/// A real Kafka that strangers cannot use: listeners with TLS of a private authority, and with users.
+///
+/// Tests administer it over a plain listener of its own, which nothing else is told.
+package final class SecureKafka: Sendable {
+    /// A user whose password the broker keeps as SCRAM-SHA-512.
+    package static let scramUser = (name: "alice", password: "alice's SCRAM secret")
+    /// A user of PLAIN.
+    package static let plainUser = (name: "bob", password: "bob's plain secret")
+
+    /// The authority that signed the broker's certificate.
+    package let authority: PrivateAuthority
+    /// The broker.
+    package let kafka: LiveKafka
+    /// The listener with TLS and users: PLAIN and SCRAM-SHA-512.
+    package let saslPort: Int
+    /// The listener with TLS that wants a client's certificate.
+    package let tlsPort: Int
+
+    /// Starts the broker; blocks until it answers.
+    package init() throws {
+        let authority = try PrivateAuthority()
+        self.authority = authority
+        self.saslPort = try FreePort.find()
+        self.tlsPort = try FreePort.find()
+        let module = "org.apache.kafka.common.security"
+        let (user, password) = Self.plainUser
+        self.kafka = try LiveKafka(
+            settings: [
+                "listener.security.protocol.map":
+                    "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL,SSL:SSL",
+                "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+                "ssl.keystore.type": "PEM", "ssl.keystore.location": authority.serverKeystore,
+                "ssl.truststore.type": "PEM", "ssl.truststore.location": authority.certificate,
+                "listener.name.ssl.ssl.client.auth": "required",
+                "listener.name.sasl_ssl.plain.sasl.jaas.config":
+                    "\(module).plain.PlainLoginModule required user_\(user)=\"\(password)\";",
+                "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config":
+                    "\(module).scram.ScramLoginModule required;",
+            ], listeners: [("SASL_SSL", self.saslPort), ("SSL", self.tlsPort)],
+            formatting: [
+                "--add-scram",
+                "SCRAM-SHA-512=[name=\(Self.scramUser.name),password=\(Self.scramUser.password)]",
+            ])
+    }
+
+    /// The settings of a client of the SASL listener.
+    ///
+    /// - Parameters:
+    ///   - mechanism: PLAIN logs `plainUser` in, SCRAM `scramUser`.
+    ///   - password: instead of the right one.
+    ///   - caFile: instead of the authority's certificate.
+    ///   - log: receives the client's log lines.
+    /// - Returns: the settings.
+    package func settings(
+        _ mechanism: KafkaSecurity.Mechanism, password: String? = nil, caFile: String? = nil,
+        log: @escaping @Sendable (KafkaLogLevel, String, String) -> Void = { _, _, _ in }
+    ) -> KafkaSettings {
+        let user = mechanism == .plain ? Self.plainUser : Self.scramUser
+        var security = KafkaSecurity()
+        security.transport = .saslSSL
+        security.mechanism = mechanism
+        security.user = user.name
+        security.password = Secret(password ?? user.password)
+        security.caFile = caFile ?? self.authority.certificate
+        return KafkaSettings(
+            brokers: "127.0.0.1:\(self.saslPort)", clientID: "secure-test", security: security, log: log)
+    }
+}

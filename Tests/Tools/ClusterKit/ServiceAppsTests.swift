@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import Testing
+
+/// What each service is given of the apps file.
+@Suite struct ServiceAppsTests {
+    private static let secret = "secret-of-backend"
+
+    private static func file(before: String) -> Data {
+        let keys =
+            #"[{"kid":"a","alg":"HS256","k":"shared-key"},{"kid":"b","alg":"ES256","x":"X","y":"Y","d":"private"}]"#
+        let hooks = #"{"url":"https://a/","secret":"\#(Self.secret)","events":["roomCreated"]\#(before)}"#
+        return Data(#"{"apps":{"demo":{"keys":\#(keys),"policy":{"maxAdmins":7},"hooks":\#(hooks)}}}"#.utf8)
+    }
+
+    private static func part(_ kind: ServiceKind, before: String = "") throws -> String {
+        let data = try ServiceApps.part(of: Self.file(before: before), for: kind, name: "apps.json")
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test(arguments: ServiceKind.allCases)
+    func `every service gets the policy, and which events there are`(kind: ServiceKind) throws {
+        let part = try Self.part(kind)
+        #expect(part.contains(#""maxAdmins":7"#) && part.contains("roomCreated"))
+        #expect(!part.contains("private"), "no service signs")
+    }
+
+    @Test func `only gateways get keys`() throws {
+        for kind in ServiceKind.allCases { #expect(try Self.part(kind).contains("shared-key") == (kind == .gateway)) }
+    }
+
+    @Test func `only who sends requests to a backend gets its secret`() throws {
+        for kind in ServiceKind.allCases {
+            #expect(try Self.part(kind).contains(Self.secret) == (kind == .roomDirectory))
+            let asked = try Self.part(kind, before: #","before":{"gift":"refuse"}"#)
+            #expect(asked.contains(Self.secret) == (kind == .roomDirectory || kind == .gateway))
+        }
+    }
+
+    @Test func `what is no apps file is refused`() {
+        #expect(throws: ClusterError.self) {
+            try ServiceApps.part(of: Data("[]".utf8), for: .gateway, name: "apps.json")
+        }
+    }
+}
