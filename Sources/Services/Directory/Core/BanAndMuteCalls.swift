@@ -102,8 +102,7 @@ extension DirectoryMachine {
         if case .mutes(let key, _) = pageKey {
             for user in users { effects += Self.unmuteEffects(user, key) }
         }
-        rows[pageKey] = page.entries.isEmpty ? nil : .sanctions(list: page)
-        rows.splitIfLong(page, pageKey)
+        rows.replacePage(page, pageKey)
     }
 
     private static func unmuteEffects(_ user: UserID, _ key: LiveKey) -> [Effect] {

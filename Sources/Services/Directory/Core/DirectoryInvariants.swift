@@ -26,7 +26,7 @@ extension DirectoryMachine {
                     violations.append("\(key.text): too many outcomes (I16)")
                 }
             case (.bans, .sanctions(let list)?), (.mutes, .sanctions(let list)?):
-                violations += self.checkPage(list).map { "\(key.text): \($0)" }
+                violations += self.checkPage(list, key, rows).map { "\(key.text): \($0)" }
                 if !rows.hasRunningLive(key) { violations.append("\(key.text): without a running live") }
             case (.app, .app(let row)?):
                 if row.settings.words.count > AppLimits.words { violations.append("\(key.text): too many words (I16)") }
@@ -75,10 +75,13 @@ extension DirectoryMachine {
 }
 
 extension DirectoryMachine {
-    private func checkPage(_ page: SanctionList) -> [String] {
+    private func checkPage(_ list: SanctionList, _ key: DirectoryKey, _ rows: DirectoryRows) -> [String] {
         var violations: [String] = []
-        if page.entries.isEmpty { violations.append("empty") }
-        if page.entries.count > SanctionLimits.perRow { violations.append("too many in a row (I16)") }
+        if list.entries.count > SanctionLimits.perRow { violations.append("too many in a row (I16)") }
+        guard let (kind, live, page) = key.sanctionPage else { return violations }
+        let isLast = rows[kind.key(of: live, page: page + 1)] == nil
+        if list.entries.isEmpty, isLast { violations.append("empty, and last") }
+        if page > 0, rows[kind.key(of: live, page: page - 1)] == nil { violations.append("no page before it") }
         return violations
     }
 

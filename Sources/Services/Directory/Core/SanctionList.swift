@@ -15,8 +15,9 @@ package struct SanctionList: Hashable, Sendable, Codable {
 
     /// All pages of a list.
     init(pages: [SanctionList]) {
-        self.entries = pages.flatMap(\.entries)
-        if pages.count > 1 { self.entries.sort { $0.user < $1.user } }
+        if pages.count == 1 { self = pages[0] }
+        guard pages.count > 1 else { return }
+        self.entries = pages.flatMap(\.entries).sorted { $0.user < $1.user }
     }
 
     /// When the next sanction expires; nil if all are permanent.

@@ -70,7 +70,8 @@ struct PartnerNotificationTests {
         var harness = SeatHarness(nil)
         var policy = AppPolicy()
         policy.hasWebhooks = true
-        harness.machine = MachineHarness(SeatMachine(policies: Policies(["demo": policy]), itemLimit: nil))
+        harness.machine = MachineHarness(
+            SeatMachine(policies: Policies(["demo": policy]), itemInterval: Milliseconds(0)))
         func reportedUsers(_ effects: [Effect]) -> [[UserID?]] {
             effects.compactMap {
                 guard case .webhook(let event) = $0, case .seatsChanged(let seats) = event.content else { return nil }

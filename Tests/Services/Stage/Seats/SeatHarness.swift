@@ -7,7 +7,7 @@ import Testing
 /// One live `room` of `olga`, with admins `adam` and `anna`, and a seat machine that is checked after every step.
 struct SeatHarness: CheckedHarness {
     static let room = LiveKey("demo", "room")
-    var machine = MachineHarness(SeatMachine(itemLimit: nil))
+    var machine = MachineHarness(SeatMachine(itemInterval: Milliseconds(0)))
     var callers = Callers()
 
     /// The info of a live; by default a voice live, because its number of seats can be chosen.

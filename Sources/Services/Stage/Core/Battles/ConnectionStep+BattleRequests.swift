@@ -35,10 +35,9 @@ extension ConnectionStep {
             needResponse ? try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
         try RequestTimeout.check(extraInfo: extensionInfo)
         var limiter = inviter.value.battleRequestLimiter
-        if let wait = limiter.admit(.requestsToLives, at: self.moment.now) {
+        if let wait = limiter.admit(at: self.moment.now) {
             throw ReplyError(
-                .battleTooFrequent,
-                "a live sends \(RateLimit.requestsToLives.count) battle requests at once, then one each second",
+                .battleTooFrequent, "a live sends \(RateLimiter.burst) battle requests at once, then one each second",
                 retryAfter: wait.count)
         }
         var invited: [LiveID] = []

@@ -21,10 +21,10 @@ extension ConnectionStep {
         try RequestTimeout.check(extraInfo: extensionInfo)
         if inviter.value.isCrowded { throw Self.crowdedError("your live") }
         var limiter = inviter.value.coHostRequestLimiter
-        if let wait = limiter.admit(.requestsToLives, at: self.moment.now) {
+        if let wait = limiter.admit(at: self.moment.now) {
             throw ReplyError(
                 .connectionTooFrequent,
-                "a live sends \(RateLimit.requestsToLives.count) co-host requests at once, then one each second",
+                "a live sends \(RateLimiter.burst) co-host requests at once, then one each second",
                 retryAfter: wait.count)
         }
         self.update(from) { $0.coHostRequestLimiter = limiter }

@@ -19,8 +19,8 @@ package struct SeatMachine: Machine {
     struct Settings {
         /// The apps whose backends are notified of events.
         let appsWithWebhooks: Set<AppID>
-        /// How often a stage is published to its live's feed; nil means at each change.
-        let itemLimit: RateLimit?
+        /// The minimum time between two feed items of a stage.
+        let itemInterval: Milliseconds
     }
 
     private let settings: Settings
@@ -29,10 +29,10 @@ package struct SeatMachine: Machine {
     ///
     /// - Parameters:
     ///   - policies: the apps' policies, which say whose backend is notified of events.
-    ///   - itemLimit: how often a stage is published to its live's feed; nil means at each change.
-    package init(policies: Policies = Policies(), itemLimit: RateLimit? = .stageItems) {
+    ///   - itemInterval: the minimum time between two feed items of a stage (R12.11); 0 publishes each change at once.
+    package init(policies: Policies = Policies(), itemInterval: Milliseconds = SeatStage.itemInterval) {
         self.settings = Settings(
-            appsWithWebhooks: Set(policies.apps.filter { $0.value.hasWebhooks }.keys), itemLimit: itemLimit)
+            appsWithWebhooks: Set(policies.apps.filter { $0.value.hasWebhooks }.keys), itemInterval: itemInterval)
     }
 
     package func handle(
@@ -55,12 +55,8 @@ package struct SeatMachine: Machine {
     ) {
         switch key {
         case .stage(let live):
-            if var step = SeatStep(live, moment, journal) {
-                swap(&step.effects, &effects)
-                step.publishDelayedItem()
-                step.store(in: &journal)
-                swap(&step.effects, &effects)
-                return
+            if let item = journal.update(key, { $0.takeDelayedItem(at: moment.now) }) ?? nil {
+                return effects.append(item)
             }
             journal[.stage(live)] = nil
             journal.removeRequests(of: live)
@@ -179,7 +175,7 @@ package struct SeatMachine: Machine {
         case .ended(let ending):
             if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {
                 swap(&step.effects, &effects)
-                step.publishDelayedItem()
+                if let item = step.stage.takeDelayedItem(at: moment.now) { step.effects.append(item) }
                 step.clearStage()
                 step.publish(self.settings)
                 step.store(in: &journal)

@@ -33,8 +33,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var connectionRevision: Int64
     /// When the row of the ended stage is removed; nil while the live runs.
     package var removalTime: Timestamp?
-    /// Limits the stage's feed items; nil before the first item (R12.11).
-    package var itemLimiter: RateLimiter?
+    /// When the last feed item was published (R12.11); nil in rows of older versions.
+    package var itemPublishedAt: Timestamp?
     /// The events of the changes that the feed does not show yet, which the next feed item contains; nil when the feed
     /// shows all changes.
     package var unpublishedEvents: [StageEvent]?
@@ -45,7 +45,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         case hasRevocations = "hasFloors"
         case connection, battle, otherBattles, connectionRevision
         case removalTime = "goneAt"
-        case itemLimiter = "items"
+        case itemPublishedAt = "itemAt"
         case unpublishedEvents = "unpublished"
     }
 
@@ -85,7 +85,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.otherBattles = try values.decodeIfPresent([BattleView].self, forKey: .otherBattles)
         self.connectionRevision = try values.decode(Int64.self, forKey: .connectionRevision)
         self.removalTime = try values.decodeIfPresent(Timestamp.self, forKey: .removalTime)
-        self.itemLimiter = try values.decodeIfPresent(RateLimiter.self, forKey: .itemLimiter)
+        self.itemPublishedAt = try values.decodeIfPresent(Timestamp.self, forKey: .itemPublishedAt)
         self.unpublishedEvents = try values.decodeIfPresent([StageEvent].self, forKey: .unpublishedEvents)
     }
 

@@ -1,46 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-import MachineKit
+package import MachineKit
 import PlazaModel
 
 /// The feed items of a stage: quick changes are merged into few items (R12.11).
 ///
 /// Each change is written to the topic `stages` at once, from which gateways answer reads and members who join. Only
-/// the feed, which is copied to every viewer, gets the changes of up to half a second in one item.
+/// the feed, which is copied to every viewer, merges the changes of up to `SeatStage.itemInterval`.
 extension SeatStep {
-    /// The number of events with which an item is published at once, so that rows and items have a limited size.
-    static let eventsPerItem = 64
-
-    /// Publishes the changed stage to the live's feed, or delays the item if there were too many in the last second.
-    mutating func publishItem(of record: StageRecord, under limit: RateLimit?) {
+    /// Publishes the changed stage to the live's feed, or delays the item if the last one is too recent.
+    mutating func publishItem(of record: StageRecord, interval: Milliseconds) {
         let events = self.stage.unpublishedEvents.map { $0 + self.events } ?? self.events
-        var limiter = self.stage.itemLimiter ?? RateLimiter()
-        let mustWait = limit.map { limiter.admit($0, at: self.moment.now) != nil } ?? false
-        if limit != nil { self.stage.itemLimiter = limiter }
-        if mustWait, events.count < Self.eventsPerItem, !self.events.contains(where: \.isUrgent) {
+        let isTooEarly = self.stage.itemPublishedAt.map { self.moment.now < $0 + interval } ?? false
+        if isTooEarly, events.count < SeatStage.eventsPerItem, !self.events.contains(where: \.isUrgent) {
             self.stage.unpublishedEvents = events
         } else {
-            self.appendItem(record, events)
+            self.effects.append(self.stage.takeItem(of: record, events, at: self.moment.now))
         }
-    }
-
-    /// Publishes the delayed item, if there is one.
-    mutating func publishDelayedItem() {
-        guard let events = self.stage.unpublishedEvents else { return }
-        _ = self.stage.itemLimiter?.admit(.stageItems, at: self.moment.now)
-        self.appendItem(self.stage.record, events)
-    }
-
-    private mutating func appendItem(_ record: StageRecord, _ events: [StageEvent]) {
-        self.stage.unpublishedEvents = nil
-        self.effects.append(
-            .barrage(BarrageInput(self.stage.key, .publish(content: .stage(record: record, events: events)))))
     }
 }
 
 extension SeatStage {
+    /// The minimum time between two feed items: at most five in any second.
+    package static let itemInterval = Milliseconds(200)
+    /// The number of events with which an item is published at once, so that rows and items have a limited size.
+    static let eventsPerItem = 64
+
     /// When the delayed feed item is published; nil when there is none.
     var nextItemTime: Timestamp? {
-        self.unpublishedEvents.map { _ in self.itemLimiter?.nextTime(.stageItems) ?? .distantPast }
+        self.unpublishedEvents.map { _ in (self.itemPublishedAt ?? .distantPast) + Self.itemInterval }
+    }
+
+    /// Takes the delayed feed item out of an open stage; nil when there is none.
+    mutating func takeDelayedItem(at now: Timestamp) -> Effect? {
+        guard self.removalTime == nil, let events = self.unpublishedEvents else { return nil }
+        return self.takeItem(of: self.record, events, at: now)
+    }
+
+    fileprivate mutating func takeItem(of record: StageRecord, _ events: [StageEvent], at now: Timestamp) -> Effect {
+        self.unpublishedEvents = nil
+        self.itemPublishedAt = now
+        return .barrage(BarrageInput(self.key, .publish(content: .stage(record: record, events: events))))
+    }
+}
+
+extension SeatRow {
+    /// Takes the delayed feed item out of the row of an open stage; nil when there is none.
+    mutating func takeDelayedItem(at now: Timestamp) -> Effect? {
+        guard case .stage(var stage) = self, let item = stage.value.takeDelayedItem(at: now) else { return nil }
+        self = .stage(stage: stage)
+        return item
     }
 }
 

@@ -61,7 +61,7 @@ struct SeatStep: ~Copyable {
         // The last item of an ended live's feed must be its end. Therefore the empty stage is written only to the topic
         // `stages`.
         if self.stage.removalTime == nil {
-            self.publishItem(of: record, under: settings.itemLimit)
+            self.publishItem(of: record, interval: settings.itemInterval)
             self.reportSeatsToConnectionMachine()
             self.notifyBackend(settings.appsWithWebhooks)
         }
