@@ -20,16 +20,20 @@ struct SecureClusterTests {
         "user liveplaza on >\(redisPassword.replacing(" ", with: "-")) resetchannels ~{audience.* "
         + "-@all +@read +@write -@dangerous +evalsha +script|load +info"
 
+    /// What the loaded librdkafka can log in by at this Kafka.
+    private static let mechanism = KafkaLibrary.hasStrictSCRAM ? KafkaSecurity.Mechanism.scramSHA512 : .plain
+    private static let user = KafkaLibrary.hasStrictSCRAM ? SecureKafka.scramUser : SecureKafka.plainUser
+
     private static func options(_ server: SecureKafka, password: String? = nil) throws -> ClusterOptions {
         var options = LiveCluster.options()
         let authority = server.authority
         let file = try authority.secretFile(
-            "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? SecureKafka.scramUser.password)
+            "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? Self.user.password)
         options.broker = .external("127.0.0.1:\(server.saslPort)")
-        options.kafkaSecurity = server.settings(.scramSHA512, password: password).security
+        options.kafkaSecurity = server.settings(Self.mechanism, password: password).security
         options.kafkaArguments = [
-            "--kafka-security", "sasl_ssl", "--kafka-sasl-mechanism", "SCRAM-SHA-512", "--kafka-user",
-            SecureKafka.scramUser.name, "--kafka-password-file", file, "--kafka-ca-file", authority.certificate,
+            "--kafka-security", "sasl_ssl", "--kafka-sasl-mechanism", Self.mechanism.rawValue, "--kafka-user",
+            Self.user.name, "--kafka-password-file", file, "--kafka-ca-file", authority.certificate,
         ]
         return options
     }
@@ -50,7 +54,7 @@ struct SecureClusterTests {
             let metrics = try #require(HealthProbe.http(host: "127.0.0.1", port: presence, path: "/metrics")).body
             #expect(metrics.contains("redis_pipelines_total{outcome=\"failed\"} 0"), "\(metrics)")
             #expect(!metrics.contains("redis_pipelines_total{outcome=\"done\"} 0"))
-            let secrets = [SecureKafka.scramUser.password, password]
+            let secrets = [Self.user.password, password]
             for process in cluster.processes {
                 let pid = try #require(process.pid)
                 for name in ["cmdline", "environ"] {

@@ -7,9 +7,9 @@ internal import MachineKit
 /// Tests administer it over a plain listener of its own, which nothing else is told.
 package final class SecureKafka: Sendable {
     /// A user whose password the broker keeps as SCRAM-SHA-512.
-    package static let scramUser = (name: "alice", password: "alice's SCRAM secret")
+    package static let scramUser = (name: "alice", password: "alice-SCRAM-secret")
     /// A user of PLAIN.
-    package static let plainUser = (name: "bob", password: "bob's plain secret")
+    package static let plainUser = (name: "bob", password: "bob-PLAIN-secret")
 
     /// The authority that signed the broker's certificate.
     package let authority: PrivateAuthority

@@ -45,7 +45,7 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noKafka(let address):
             return "no Kafka broker answers at \(address). Check --kafka, or start one with --kafka-home."
         case .kafkaRefuses(let address, let reason):
-            return "the Kafka broker at \(address) refuses the connection: \(reason) "
+            return "the Kafka broker at \(address) refuses the connection: \(reason). "
                 + "Check --kafka-security, --kafka-user, --kafka-password-file and --kafka-ca-file."
         case .file(let path, let reason): return "\(path): \(reason)"
         case .badOption(let text): return text

@@ -34,13 +34,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["word", "word\n", "word\r\n"])
+    @Test(arguments: ["hush", "hush\n", "hush\r\n"])
     func `a secret is the only line of its file`(contents: String) throws {
         let path = try self.file(contents)
         let (secret, problems, reader) = self.read(["--redis-password-file", path])
-        #expect(secret == "word" && problems.isEmpty)
+        #expect(secret == "hush" && problems.isEmpty)
         #expect(reader.effective.map(\.value) == [path])
-        #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "word")
+        #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "hush")
         #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD": "of the environment"]).secret == "of the environment")
         #expect(self.read([]).secret == nil && self.read([]).problems.isEmpty)
     }
@@ -48,7 +48,7 @@ import Testing
     @Test(
         arguments: [
             ("", 0o600, "it is empty"), ("\n", 0o600, "it is empty"), ("two\nlines\n", 0o600, "more than one line"),
-            ("word", 0o604, "run chmod 600"), ("word", 0o644, "run chmod 600"), ("word", 0o602, "run chmod 600"),
+            ("hush", 0o604, "run chmod 600"), ("hush", 0o644, "run chmod 600"), ("hush", 0o602, "run chmod 600"),
             (String(repeating: "x", count: 5000), 0o600, "more than 4096 bytes"),
         ])
     func `a file that cannot be used is refused with what to do`(contents: String, mode: Int, remedy: String) throws {
@@ -57,7 +57,7 @@ import Testing
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.hasPrefix("--redis-password-file cannot be '\(path)': ") == true, "\(problems)")
         #expect(problems.first?.contains(remedy) == true, "\(problems)")
-        #expect(problems.first?.contains("word") == false)
+        #expect(problems.first?.contains("hush") == false)
     }
 
     @Test func `a file that is missing, no file, or not readable is refused with what to do`() throws {
@@ -65,7 +65,7 @@ import Testing
         #expect(missing.first?.contains("there is no such file") == true)
         let folder = self.read(["--redis-password-file", self.directory.path]).problems
         #expect(folder.first?.contains("no regular file") == true)
-        let path = try self.file("word", mode: 0o000)
+        let path = try self.file("hush", mode: 0o000)
         // The superuser may read every file.
         guard geteuid() != 0 else { return }
         #expect(self.read(["--redis-password-file", path]).problems.first?.contains("cannot be read") == true)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `a file and a variable together are refused`() throws {
-        let path = try self.file("word")
+        let path = try self.file("hush")
         let (_, problems, _) = self.read(["--redis-password-file", path], ["LIVEPLAZA_REDIS_PASSWORD": "hidden"])
         #expect(problems.count == 1 && problems.joined().contains("only one of"))
         #expect(!problems.joined().contains("hidden"))

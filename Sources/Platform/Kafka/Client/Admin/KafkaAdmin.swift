@@ -5,14 +5,14 @@
 /// Each call blocks the calling thread for at most its timeout.
 package struct KafkaAdmin: Sendable {
     private let client: ClientHandle
-    private let isSecured: Bool
+    private let security: KafkaSecurity
 
     /// Creates a client; it connects in the background.
     ///
     /// - Throws: `invalidConfiguration`.
     package init(_ settings: KafkaSettings) throws(KafkaError) {
         self.client = try ClientHandle(.admin, settings.admin, log: settings.log)
-        self.isSecured = settings.security.transport != .plaintext
+        self.security = settings.security
     }
 
     /// Waits until a broker responds.
@@ -25,16 +25,17 @@ package struct KafkaAdmin: Sendable {
     package func waitUntilReachable(timeout: Duration) throws(KafkaError) -> ClusterInfo {
         let deadline = Deadline(after: timeout)
         // Doubled each time, so that a slow broker has time to answer in a later slice.
-        var slice: Duration = self.isSecured ? .milliseconds(250) : timeout
+        let isSecured = self.security.transport != .plaintext
+        var slice: Duration = isSecured ? .milliseconds(250) : timeout
         while true {
             do throws(KafkaError) {
                 return try self.clusterInfo(timeout: min(slice, Self.attemptTimeout(before: deadline)))
             } catch {
-                if let refusal = self.client.takeSecurityError() { throw refusal }
+                if let refusal = self.client.takeSecurityError() { throw refusal.explained(for: self.security) }
                 // `clusterInfo` itself waits for a broker. It fails before the timeout only if the broker disconnects
                 // during the response, or at the end of a slice.
                 let isTransient = error.kind == .brokerDown || error.kind == .retriable
-                guard isTransient || (self.isSecured && error.kind == .timedOut), !deadline.hasPassed else {
+                guard isTransient || (isSecured && error.kind == .timedOut), !deadline.hasPassed else {
                     throw error
                 }
                 slice = slice * 2
