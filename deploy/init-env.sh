@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes .env, from which docker-compose.yml takes every secret: a random signing key for the app "demo", and a random
-# password for Redis. Readable by its owner alone.
+# Makes .env, from which docker-compose.yml takes every secret: a random signing key for the app "demo", a random
+# password for Redis, and a random session key. Readable by its owner alone.
 #
 # Keeps what an existing .env says, and adds what it lacks. Run it again after a change of LIVEPLAZA_APPS_JSON: it makes
 # anew the two parts of it that services other than gateways are given.
@@ -31,6 +31,14 @@ if ! has LIVEPLAZA_REDIS_PASSWORD; then
 LIVEPLAZA_REDIS_PASSWORD=$(random)
 EOF
   say "made a new password for Redis"
+fi
+
+if ! has LIVEPLAZA_SESSION_KEY; then
+  cat >>.env <<EOF
+# With this secret the gateways bind the names of sessions to their users.
+LIVEPLAZA_SESSION_KEY=$(random)
+EOF
+  say "made a new session key"
 fi
 
 # The parts of the apps that services other than gateways are given: without keys, and without the secrets of webhooks.

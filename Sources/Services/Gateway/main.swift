@@ -15,6 +15,7 @@ struct Extra: Sendable {
     let shards: Int
     let leaseSeconds: Int
     let ringSeconds: Int
+    let sessionKey: Secret?
     let admission: AdmissionSettings
     let webhooks: WebhookSettings
 
@@ -32,6 +33,14 @@ struct Extra: Sendable {
         self.ringSeconds = reader.int(
             "ring-seconds", default: 60, range: 1...600,
             help: "How long feed items are kept in memory for clients that come back; older ones are read again.")
+        self.sessionKey =
+            reader.secret(
+                "session-key",
+                help: "A secret that binds sessions to their users; the same for all gateways."
+            ).map { Secret($0) }
+        if let key = self.sessionKey, key.text.utf8.count < 16 {
+            reader.reject("session-key-file", value: nil, remedy: "at least 16 bytes, such as 32 random ones in base64")
+        }
         self.admission = AdmissionSettings(&reader)
         self.webhooks = WebhookSettings(&reader)
     }
@@ -55,6 +64,11 @@ exit(
             settings.policies = host.settings.policies
             settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
             settings.ring = .seconds(Int64(extra.ringSeconds))
+            if let key = extra.sessionKey {
+                settings.sessionNamer = .keyed(key)
+            } else {
+                host.log.info("sessions are bound to their users without a secret: see --session-key-file")
+            }
             let authenticator = try AppKeyAuthenticator(apps: host.settings.apps)
             extra.admission.apply(to: &settings, apps: authenticator.appCount)
             if !DescriptorLimit.raise(for: settings.maxConnections) {

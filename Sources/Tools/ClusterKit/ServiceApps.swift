@@ -97,6 +97,7 @@ enum SecretVariables {
     private static let apps: Set<String> = ["LIVEPLAZA_APPS", "LIVEPLAZA_APPS_JSON"]
     private static let kafka: Set<String> = ["LIVEPLAZA_KAFKA_PASSWORD", "LIVEPLAZA_KAFKA_KEY_PASSWORD"]
     private static let redis: Set<String> = ["LIVEPLAZA_REDIS_PASSWORD"]
+    private static let gateway: Set<String> = ["LIVEPLAZA_SESSION_KEY"]
 
     /// The environment without the secrets that a process does not need.
     ///
@@ -108,11 +109,12 @@ enum SecretVariables {
         var withheld = Self.apps
         if service == nil { withheld.formUnion(Self.kafka) }
         if service != .audiencePresence { withheld.formUnion(Self.redis) }
+        if service != .gateway { withheld.formUnion(Self.gateway) }
         return environment.filter { !withheld.contains($0.key) }
     }
 
     /// The environment of a process that only speaks to gateways, as an app does: the demo.
     static func forClients(_ environment: [String: String]) -> [String: String] {
-        environment.filter { !Self.kafka.union(Self.redis).contains($0.key) }
+        environment.filter { !Self.kafka.union(Self.redis).union(Self.gateway).contains($0.key) }
     }
 }

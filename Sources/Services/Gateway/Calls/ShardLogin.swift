@@ -80,7 +80,7 @@ final class ShardLogin {
         client.app = admission.app
         client.user = UserInfo(userID: admission.user, userName: name, avatarURL: avatar)
         client.role = admission.role
-        client.session = SessionName.bound(given, to: admission.key)
+        client.session = self.gateway.settings.sessionNamer.name(of: given, of: admission.key)
         client.givenSession = given
         // A connection that continues a session replaces the one before, which must not count against it.
         try self.gateway.admission.logIn(

@@ -4,9 +4,7 @@ package import PlazaModel
 
 /// The names of sessions inside the cluster.
 ///
-/// Each of the three factory methods makes one kind of name. `bound` hashes the app, the user and the session name that
-/// the client sent, so that no user can continue another user's session, and every gateway computes the same name.
-/// `fresh` is random, for a client that sent no name. `ofRequest` names the session of one HTTP request.
+/// `fresh` is random, for a client that sent no name. `SessionNamer` makes the others, which are bound to their user.
 package enum SessionName {
     /// Returns a random name, for a client that sent no session name.
     ///
@@ -16,15 +14,41 @@ package enum SessionName {
         SessionID(Self.hex(bits.0) + Self.hex(bits.1))
     }
 
+    /// Returns whether the session belongs to an HTTP request.
+    package static func isOfRequest(_ session: SessionID) -> Bool { session.text.hasPrefix(Self.requestPrefix) }
+
+    fileprivate static let requestPrefix = "h-"
+
+    fileprivate static func hex(_ value: UInt64) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+/// Binds the names of sessions to their users, so that no user can continue another user's session.
+///
+/// Every gateway of a cluster computes the same names, from the same key.
+package struct SessionNamer: Sendable {
+    /// Returns 32 hexadecimal digits for a text.
+    private let digest: @Sendable (String) -> String
+
+    /// Creates a namer.
+    ///
+    /// - Parameter digest: Returns 32 hexadecimal digits for a text, the same on every gateway: a message authentication
+    ///   code. Whoever can compute it can continue a session whose name it knows.
+    package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
+
+    /// The names of a cluster without a session key, by a hash that is not cryptographic.
+    package static let unkeyed = SessionNamer { Self.hash($0, 1) + Self.hash($0, 2) }
+
     /// Returns the cluster-wide name of a client's session.
     ///
     /// - Parameters:
-    ///   - given: The session name that the client sent, or that `fresh` made.
+    ///   - given: The session name that the client sent, or that `SessionName.fresh` made.
     ///   - user: The session's user.
     /// - Returns: The same name for the same user and session, on every gateway.
-    package static func bound(_ given: SessionID, to user: UserKey) -> SessionID {
-        let text = "\(user.text)|\(given.text)"
-        return SessionID("s-\(Self.hex(Self.hash(text, 1)))\(Self.hex(Self.hash(text, 2)))")
+    package func name(of given: SessionID, of user: UserKey) -> SessionID {
+        SessionID("s-\(self.digest("\(user.text)|\(given.text)"))")
     }
 
     /// Returns the session name of one HTTP request.
@@ -38,25 +62,14 @@ package enum SessionName {
     ///   - key: The caller's idempotency key.
     ///   - call: The call's method and parameters, as text.
     /// - Returns: The same name on every gateway.
-    package static func ofRequest(_ user: UserKey, role: CallerRole, key: String, call: String) -> SessionID {
-        let text = "\(role.rawValue)|\(user.text)|\(key)|\(call)"
-        return SessionID("\(Self.requestPrefix)\(Self.hex(Self.hash(text, 1)))\(Self.hex(Self.hash(text, 2)))")
+    package func nameOfRequest(_ user: UserKey, role: CallerRole, key: String, call: String) -> SessionID {
+        SessionID("\(SessionName.requestPrefix)\(self.digest("\(role.rawValue)|\(user.text)|\(key)|\(call)"))")
     }
 
-    /// Returns whether the session belongs to an HTTP request.
-    package static func isOfRequest(_ session: SessionID) -> Bool { session.text.hasPrefix(Self.requestPrefix) }
-
-    private static let requestPrefix = "h-"
-
-    private static func hash(_ text: String, _ seed: UInt64) -> UInt64 {
+    private static func hash(_ text: String, _ seed: UInt64) -> String {
         var hash = FNV1a.hash(text, basis: FNV1a.offsetBasis ^ (seed &* 0x9E37_79B9_7F4A_7C15))
         hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
         hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
-        return hash ^ (hash >> 31)
-    }
-
-    private static func hex(_ value: UInt64) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        return SessionName.hex(hash ^ (hash >> 31))
     }
 }

@@ -113,7 +113,7 @@ struct GatewayAPI: Sendable {
         let status = route.success.status
         do throws(ReplyError) {
             let params = Wire.encode(JSONValue.object(parameters))
-            let session = try Self.session(
+            let session = try self.session(
                 of: request, admission, "\(method) \(String(decoding: params, as: UTF8.self))")
             let user = UserInfo(
                 userID: admission.user, userName: admission.name ?? "", avatarURL: admission.avatarURL ?? "")
@@ -161,7 +161,7 @@ struct GatewayAPI: Sendable {
     /// Returns the request's session.
     ///
     /// The same key and call give the same session, so a resent request is not applied twice (I15, idempotent calls).
-    private static func session(
+    private func session(
         of request: HTTPRequest, _ admission: Admission, _ call: String
     ) throws(ReplyError) -> SessionID {
         let key = request.headers["idempotency-key"]
@@ -170,7 +170,7 @@ struct GatewayAPI: Sendable {
             throw ReplyError(.badParameter, "Idempotency-Key is 1 to 128 printable ASCII characters without blanks")
         }
         var random = SystemRandomNumberGenerator()
-        return SessionName.ofRequest(
+        return self.gateway.settings.sessionNamer.nameOfRequest(
             admission.key, role: admission.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)",
             call: call)
     }

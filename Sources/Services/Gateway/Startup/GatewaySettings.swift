@@ -46,6 +46,8 @@ package struct GatewaySettings: Sendable {
     package var userRequestsPerSecond = 20
     /// The open HTTP connections of one address; behind a trusted proxy, the open requests of one client.
     package var httpConnectionsPerAddress = 100
+    /// Binds the names of sessions to their users.
+    package var sessionNamer = SessionNamer.unkeyed
     /// The proxies whose word about a client's address counts.
     package var trustedProxies = TrustedProxies()
     /// The number of malformed frames after which a connection is closed.

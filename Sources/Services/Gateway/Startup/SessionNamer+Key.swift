@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package import GatewayCore
+internal import HTTPClient
+package import MachineKit
+
+extension SessionNamer {
+    /// Names that only the holders of `key` can compute: the first 128 bits of an HMAC with SHA-256.
+    package static func keyed(_ key: Secret) -> SessionNamer {
+        let key = Array(key.text.utf8)
+        return SessionNamer { String(HMACSHA256.hex(of: Array($0.utf8), key: key).prefix(32)) }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import GatewayCore
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import Gateway
+
+/// Names of sessions that are bound to their users by a secret (I17).
+@Suite struct SessionNamerTests {
+    @Test func `I17 the session key makes names by HMAC with SHA-256, which no one without the key can compute`() {
+        let anna = UserKey("demo", "anna")
+        let names = SessionNamer.keyed(Secret("a key of 16 bytes"))
+        // printf 'demo/anna|phone' | openssl dgst -sha256 -hmac 'a key of 16 bytes'
+        #expect(names.name(of: "phone", of: anna) == "s-a7b0cacf6bd8bedfb73fb9116d5a38a5")
+        #expect(names.name(of: "phone", of: UserKey("demo", "bob")) != names.name(of: "phone", of: anna))
+        #expect(
+            SessionNamer.keyed(Secret("another key, too")).name(of: "phone", of: anna)
+                != names.name(of: "phone", of: anna))
+        let request = names.nameOfRequest(anna, role: .server, key: "k", call: "c")
+        #expect(SessionName.isOfRequest(request) && SessionID(checking: request.text) != nil)
+    }
+}
