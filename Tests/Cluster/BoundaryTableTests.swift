@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcess
+import ClusterKit
+import Concurrency
+import Foundation
+import TestSupport
+import Testing
+
+/// Every parameter of every call and HTTP operation, every frame field, token claim and handshake header, with the values
+/// at which programs break, against a running cluster (I16, everything has a limit).
+///
+/// `boundary_table.py` generates the cases from the catalogue of calls (`Golden/calls.json`, which is complete by a test
+/// of its own) and from the gateway's description of its HTTP API. Records and rows that a broker delivers are driven
+/// through the real machines by the replays of the fuzz corpora (`FuzzTests`), and through a real shell by
+/// `DeadLetterTests`.
+@Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct BoundaryTableTests {
+    @Test(.timeLimit(.minutes(6)))
+    func `I16 no value ends a process, and each gets a documented answer in time`() async throws {
+        let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
+        var options = LiveCluster.options()
+        // The cases come faster than any client's.
+        options.extraArguments[.gateway] = [
+            "connections-per-user", "logins-per-minute", "joins-per-minute", "joins-of-live-per-minute",
+            "gifts-per-second", "device-changes-per-second", "reads-per-second",
+        ].flatMap { ["--\($0)", "1000000"] }
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let gateway = try #require(cluster.gateways.first)
+            let tests = URL(filePath: #filePath).deletingLastPathComponent()
+            let arguments = [
+                "python3", tests.appending(path: "boundary_table.py").path,
+                tests.appending(path: "../Model/PlazaWire/Golden/calls.json").path,
+                tests.appending(path: "../../docs/PROTOCOL.md").path, "ws://\(gateway.host):\(gateway.port)/v1",
+                gateway.http,
+            ]
+            var environment = PythonPackages.environment(packages: packages)
+            environment["BOUNDARY_APPS"] = cluster.directory.appsFile
+            let (end, output) = try await runOnDedicatedThread { [environment] in
+                try TestProcess.run(arguments, environment: environment)
+            }
+            let lines = output.split(separator: "\n").suffix(2)
+            print(lines.joined(separator: "\n"))
+            let count = lines.last?.prefix { $0.isNumber }
+            #expect(count.flatMap { Int($0) } ?? 0 > 40_000, "the table has its cases")
+            #expect(end == .exited(0), "\(output.suffix(8000))")
+            // The supervisor starts nothing again, so that an ended process is seen.
+            #expect(cluster.processes.allSatisfy { $0.restarts == 0 && $0.lastEnd == nil })
+            try await harness.playScenario()
+        }
+    }
+}
