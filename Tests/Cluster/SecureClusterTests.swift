@@ -50,8 +50,8 @@ struct SecureClusterTests {
         ]
         try await LiveCluster.with(options) { cluster in
             try await ClusterHarness(cluster).playScenario()
-            let presence = try #require(try cluster.process(named: "audience-presence-1").opsPort)
-            let metrics = try #require(HealthProbe.http(host: "127.0.0.1", port: presence, path: "/metrics")).body
+            let metrics = try Self.metrics(of: "audience-presence-1", in: cluster)
+            #expect(Self.value("audience_leases_away{partition=\"0\"}", in: metrics) == 0)
             #expect(metrics.contains("redis_pipelines_total{outcome=\"failed\"} 0"), "\(metrics)")
             #expect(!metrics.contains("redis_pipelines_total{outcome=\"done\"} 0"))
             let secrets = [Self.user.password, password]
@@ -70,8 +70,42 @@ struct SecureClusterTests {
             ]
             let (end, output) = try await runOnDedicatedThread { try TestProcess.run(command, errors: .output) }
             #expect(end == .exited(0) && output.contains("no dead letters"), "\(output)")
+            try await Self.checkMetricsWithoutRedis(redis, cluster)
         }
-        redis.kill()
+    }
+
+    private static func metrics(of process: String, in cluster: LocalCluster) throws -> String {
+        let port = try #require(try cluster.process(named: process).opsPort)
+        return try #require(HealthProbe.http(host: "127.0.0.1", port: port, path: "/metrics")).body
+    }
+
+    /// The value of a series in the text of Prometheus.
+    private static func value(_ series: String, in metrics: String) -> Double? {
+        metrics.split(separator: "\n").first { $0.hasPrefix(series + " ") }.flatMap {
+            Double($0.dropFirst(series.count + 1))
+        }
+    }
+
+    /// Redis ends; then presence says that its leases are away, which an alert watches.
+    private static func checkMetricsWithoutRedis(_ redis: LiveRedis, _ cluster: LocalCluster) async throws {
+        await runOnDedicatedThread { redis.kill() }
+        let deadline = ContinuousClock.now + .seconds(20)
+        var away = false
+        while !away, ContinuousClock.now < deadline {
+            let metrics = try Self.metrics(of: "audience-presence-1", in: cluster)
+            away = (0..<cluster.options.partitions).contains {
+                Self.value("audience_leases_away{partition=\"\($0)\"}", in: metrics) == 1
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        #expect(away)
+        // The other series that alerts watch.
+        let presence = try Self.metrics(of: "audience-presence-1", in: cluster)
+        #expect(try #require(Self.value("shell_waiting_seconds{machine=\"audience\"}", in: presence)) < 10)
+        let gateway = try Self.metrics(of: "gateway-1", in: cluster)
+        #expect(try #require(Self.value("gateway_shard_turn_age_seconds{shard=\"0\"}", in: gateway)) < 5)
+        let barrage = try Self.metrics(of: "barrage-fanout-1", in: cluster)
+        #expect(try #require(Self.value("shell_append_waiting_seconds{machine=\"barrage\"}", in: barrage)) < 5)
     }
 
     private static func text(of path: String) throws -> String {

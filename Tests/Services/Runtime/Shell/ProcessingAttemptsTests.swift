@@ -145,4 +145,17 @@ import Testing
         let answers = [0, 20, 70, 79].map { stalls.sessionStalled(at: Self.at($0)) }
         #expect(answers == [false, false, false, true])
     }
+
+    @Test func `the age of work counts from the first batch that is not durable`() {
+        var watch = ProgressWatch()
+        func age(_ milliseconds: Int64) -> Int64 {
+            watch.waiting(at: MonotonicTime(milliseconds: milliseconds)).count
+        }
+        #expect(age(1000) == 0)
+        watch.workArrived(at: MonotonicTime(milliseconds: 1000))
+        watch.workArrived(at: MonotonicTime(milliseconds: 4000))
+        #expect(age(5000) == 4000)
+        watch.workDone()
+        #expect(age(6000) == 0)
+    }
 }
