@@ -141,7 +141,7 @@ let edge: [Target] = [
 let executables: [Target] = [
     executable(
         "RoomDirectory", in: "Services/Directory", exclude: ["Core"],
-        ["DirectoryCore", "ServiceShell", "Settings", "Webhooks", "PlazaModel"]),
+        ["DirectoryCore", "ServiceShell", "Settings", "Webhooks", "PlazaModel", "PlazaWire"]),
     executable(
         "AudiencePresence", in: "Services/Audience", exclude: ["Core", "Redis"],
         ["Presence", "ServiceShell", "PlazaModel"]),
@@ -152,7 +152,7 @@ let executables: [Target] = [
     executable(
         "GatewayServer", in: "Services/Gateway",
         exclude: ["Core", "Calls", "Delivery", "HTTP", "ReadModel", "Replay", "Shard", "Startup"],
-        ["Gateway", "ServiceShell", "Settings", "Webhooks", "Observability", "MachineKit", "PlazaModel"]),
+        ["Gateway", "ServiceShell", "Settings", "Webhooks", "Observability", "MachineKit", "PlazaModel", "PlazaWire"]),
     executable(
         "Plaza", in: "Tools/plaza",
         [

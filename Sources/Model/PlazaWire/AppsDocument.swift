@@ -9,8 +9,8 @@ package struct AppsDocument: Decodable, Sendable {
         package var policy: AppPolicy?
         /// The app's backend, if it has one and the file says where it is.
         package var hooks: AppHooks?
-        /// Whether the app has a backend, even if the file does not say where it is.
-        package var hasHooks: Bool
+        /// The requests to the app's backend for which the file does not say where it is.
+        package var withheldHooks: HooksNeed
         /// Whether the app's backend gets events, even if the file does not say where it is.
         package var hasWebhooks: Bool
 
@@ -22,29 +22,50 @@ package struct AppsDocument: Decodable, Sendable {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             self.policy = try container.decodeIfPresent(AppPolicy.self, forKey: .policy)
             guard let withheld = try container.decodeIfPresent(WithheldHooks.self, forKey: .hooks) else {
-                self.hasHooks = false
+                self.withheldHooks = .none
                 self.hasWebhooks = false
                 return
             }
-            self.hasHooks = true
             self.hasWebhooks = withheld.events != []
+            self.withheldHooks = withheld.isWithheld ? (withheld.asksBackend ? .questions : .all) : .none
             if withheld.isWithheld { return }
             self.hooks = try container.decode(AppHooks.self, forKey: .hooks)
+        }
+    }
+
+    /// What a service sends to apps' backends, and needs their addresses and secrets for.
+    package enum HooksNeed: Sendable {
+        /// Nothing.
+        case none
+        /// Questions before a message or gift: only apps with `before` are asked.
+        case questions
+        /// Events, which every app with hooks may get.
+        case all
+
+        /// Whether a service with this need cannot work with hooks whose address and secret are left out.
+        func lacks(_ withheld: HooksNeed) -> Bool {
+            switch (self, withheld) {
+            case (.none, _), (_, .none), (.questions, .all): false
+            case (.questions, .questions), (.all, .questions), (.all, .all): true
+            }
         }
     }
 
     /// What every service may know of an app's hooks: the address and the secret may be left out.
     private struct WithheldHooks: Decodable {
         var isWithheld: Bool
+        var asksBackend: Bool
         var events: [WebhookName]?
 
         private enum CodingKeys: CodingKey {
-            case url, secret, events
+            case url, secret, events, before
         }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             self.isWithheld = !container.contains(.url) && !container.contains(.secret)
+            let before = try container.decodeIfPresent(AppHooks.BeforeHooks.self, forKey: .before)
+            self.asksBackend = before?.message != nil || before?.gift != nil
             self.events = try container.decodeIfPresent([WebhookName].self, forKey: .events)
         }
     }
@@ -71,17 +92,17 @@ package struct AppsDocument: Decodable, Sendable {
     ///
     /// - Parameters:
     ///   - json: the file's contents.
-    ///   - needsHooks: whether hooks without an address and a secret are an error, because the service sends requests
-    ///     to apps' backends.
+    ///   - need: what the service sends to apps' backends; hooks without an address and a secret are an error if it
+    ///     needs them.
     /// - Returns: the errors; none for a valid file.
-    package static func validationErrors(in json: [UInt8], needsHooks: Bool = true) -> [String] {
+    package static func validationErrors(in json: [UInt8], needs need: HooksNeed = .all) -> [String] {
         let form = "give JSON of the form {\"apps\":{…}}"
         if json.isEmpty { return [] }
         do throws(WireError) {
             let validationErrors = AppsCheck(try Wire.decode(from: json)).validationErrors
             if !validationErrors.isEmpty { return validationErrors.map { "correct it: \($0)" } }
             return try Self(json: json).apps.sorted { $0.key < $1.key }.compactMap { app, entry in
-                if needsHooks, entry.hooks == nil, entry.hasHooks {
+                if need.lacks(entry.withheldHooks) {
                     return
                         "correct the hooks of \(app): url and secret are missing, and this service sends requests there"
                 }

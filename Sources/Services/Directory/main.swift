@@ -2,6 +2,7 @@
 import DirectoryCore
 import Glibc
 import PlazaModel
+import PlazaWire
 import ServiceShell
 import Settings
 import Webhooks
@@ -9,7 +10,7 @@ import Webhooks
 exit(
     ServiceHost.run(
         "room-directory", summary: "Keeps the list of lives: who owns them, what they are, who may do what.",
-        needsHooks: true,
+        hooksNeed: .all,
         settings: { WebhookSettings(&$0) },
         build: { host, webhooks in
             let machine = DirectoryMachine(policies: host.settings.policies)

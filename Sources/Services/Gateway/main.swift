@@ -4,6 +4,7 @@ import Glibc
 import MachineKit
 import Observability
 import PlazaModel
+import PlazaWire
 import ServiceShell
 import Settings
 import Webhooks
@@ -49,7 +50,7 @@ struct Extra: Sendable {
 exit(
     ServiceHost.run(
         "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
-        needsHooks: true,
+        hooksNeed: .questions,
         settings: { Extra(&$0) },
         check: { settings, reader in
             if !settings.hasInvalidApps, let validationError = AppKeyAuthenticator.validationError(in: settings.apps) {

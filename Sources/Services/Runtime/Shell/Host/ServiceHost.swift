@@ -4,6 +4,7 @@ internal import Concurrency
 internal import Glibc
 internal import HTTPServer
 package import Observability
+package import PlazaWire
 package import Settings
 
 /// A service's process: its settings, health, metrics, topics and components.
@@ -39,20 +40,21 @@ package final class ServiceHost: Sendable {
     /// - Parameters:
     ///   - service: the program's name.
     ///   - summary: one sentence about the service, for `--help`.
-    ///   - needsHooks: whether the service sends requests to apps' backends.
+    ///   - hooksNeed: what the service sends to apps' backends.
     ///   - extra: declares and reads the service's own settings.
     ///   - check: reports invalid combinations of settings, before anything is started.
     ///   - build: creates the service's components; called once the topics exist.
     /// - Returns: the process's exit status.
     package static func run<Extra: Sendable>(
-        _ service: String, summary: String, needsHooks: Bool = false, settings extra: (inout SettingsReader) -> Extra,
+        _ service: String, summary: String, hooksNeed: AppsDocument.HooksNeed = .none,
+        settings extra: (inout SettingsReader) -> Extra,
         check: (ServiceSettings, inout SettingsReader) -> Void = { _, _ in },
         build: @escaping @Sendable (ServiceHost, Extra) throws -> [any ServiceComponent]
     ) -> Int32 {
         var reader = SettingsReader(
             program: service, summary: summary, arguments: Array(CommandLine.arguments.dropFirst()),
             environment: ProcessEnvironment.all)
-        let settings = ServiceSettings(&reader, service: service, needsHooks: needsHooks)
+        let settings = ServiceSettings(&reader, service: service, hooksNeed: hooksNeed)
         let own = extra(&reader)
         check(settings, &reader)
         do {

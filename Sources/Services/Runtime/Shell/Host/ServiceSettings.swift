@@ -4,7 +4,7 @@ internal import FoundationEssentials
 package import KafkaClient
 package import Observability
 package import PlazaModel
-internal import PlazaWire
+package import PlazaWire
 package import Settings
 
 /// The settings that every service has (docs/OPERATING.md).
@@ -33,9 +33,9 @@ package struct ServiceSettings: Sendable {
     /// - Parameters:
     ///   - reader: the reader.
     ///   - service: the program's name.
-    ///   - needsHooks: whether the service sends requests to apps' backends; the others may be given an apps file
-    ///     without their addresses and secrets.
-    package init(_ reader: inout SettingsReader, service: String, needsHooks: Bool) {
+    ///   - hooksNeed: what the service sends to apps' backends; without a need it may be given an apps file without
+    ///     their addresses and secrets.
+    package init(_ reader: inout SettingsReader, service: String, hooksNeed: AppsDocument.HooksNeed) {
         reader.section("Cluster")
         self.brokers = reader.string(
             "kafka", default: "127.0.0.1:9092", placeholder: "HOST:PORT[,…]", help: "The Kafka brokers to ask first.")
@@ -87,7 +87,7 @@ package struct ServiceSettings: Sendable {
                 hasInvalidApps = true
             }
         }
-        let validationErrors = AppsDocument.validationErrors(in: self.apps, needsHooks: needsHooks)
+        let validationErrors = AppsDocument.validationErrors(in: self.apps, needs: hooksNeed)
         for validationError in validationErrors {
             reader.reject(self.appsOption, value: origin, remedy: validationError)
         }
