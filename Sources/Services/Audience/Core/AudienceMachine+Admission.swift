@@ -29,7 +29,7 @@ extension AudienceMachine {
                 retryAfter: (until - now).count)
         case .list(let cursor, _, _):
             guard !cursor.isEmpty, Int64(cursor) == nil else { return nil }
-            return ReplyError(.invalidParameter, "the cursor is none of this list")
+            return ReplyError(.invalidParameter, "the cursor does not belong to this list")
         case .opened, .ended, .leave, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,
             .confirm, .banned,
             .unbanned, .announceMute, .rights, .profile, .signOff:
@@ -44,12 +44,12 @@ extension AudienceMachine {
     private static func rejection(of ticket: Ticket, in row: LiveRow, at moment: Moment) -> ReplyError? {
         if ticket.offset < row.openedAt { return Self.earlierLive }
         if ticket.offset > row.openedAt, ticket.offset < moment.offset { return nil }
-        return ReplyError(.staleTicket, "no join of the live gave this ticket; join it")
+        return ReplyError(.staleTicket, "the ticket does not belong to a join of this live; join it")
     }
 
     /// The error for a ticket from an earlier live of the same name.
     static var earlierLive: ReplyError {
-        ReplyError(.staleTicket, "the ticket is of an earlier live of this name; join again")
+        ReplyError(.staleTicket, "the ticket belongs to an earlier live of this name; join again")
     }
 
     /// The maximum number of users in a live, without the owner.
@@ -65,7 +65,7 @@ extension AudienceMachine {
 
     /// The error for resuming a session that was removed from the live.
     static var ticketRevoked: ReplyError {
-        ReplyError(.staleTicket, "the ticket is no place of yours in the live any more; join it again")
+        ReplyError(.staleTicket, "the ticket is no longer valid in the live; join it again")
     }
 
     /// Applies a rule of the directory (admins, limit, bans) in the first phase, so that it holds for the next input

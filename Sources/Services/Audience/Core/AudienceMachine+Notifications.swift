@@ -18,8 +18,8 @@ extension AudienceMachine {
         effects.append(.seat(SeatInput(key, .userBack(user: user))))
         if user.userID == row.owner {
             effects.append(.connection(ConnectionInput(app: key.app, .userBack(live: key.live, user: user))))
-            // // The directory may have an old name or none: an app's server may have created the live, or the owner
-            // may have changed its name since. An owner without a name keeps the one in the directory.
+            // The name in the directory may be missing or old: an app's server may have created the live, or the owner
+            // may have changed the name since. If the owner has no name now, the directory keeps its name.
             if !user.userName.isEmpty { self.updateOwnerInDirectory(user, key, into: &effects) }
         }
     }

@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-// MARK: - Second phase of a batch: results of the lease requests of a batch: results of the lease requests
+// MARK: - Second phase of a batch: results of the lease requests
 
 extension AudienceMachine {
     /// Handles one input of the batch with the result of its lease request.
@@ -26,11 +26,11 @@ extension AudienceMachine {
         case .proceed:
             switch input.command {
             case .opened:
-                // Published at once, so that gateways know the live's count before its first viewer.
+                // The count is published at once, so that gateways know it before the first viewer joins.
                 guard let row = rows.live(input.key), row.epoch == planned.epoch else { return }
                 effects.append(.count(row.record(input.key, at: planned.moment.now)))
             case .ended(_, let ending):
-                // A live of the same name may have begun in this batch; then its count stands.
+                // If a new live with the same name was opened in this batch, its count is not removed.
                 if planned.epoch != nil, rows.live(input.key) == nil { effects.append(.countGone(input.key)) }
                 effects.append(.barrage(BarrageInput(input.key, .ended(ending: ending))))
             default: self.handleResultInLive(planned, input, result, in: &rows, into: &effects)
@@ -164,6 +164,6 @@ extension AudienceMachine {
 
     /// The error for calls that only the leases could answer, while Redis cannot be reached.
     static var unavailable: ReplyError {
-        ReplyError(.unavailable, "who is in the live cannot be told just now", retryAfter: Self.retryAfter)
+        ReplyError(.unavailable, "the audience of the live is not known at the moment", retryAfter: Self.retryAfter)
     }
 }
