@@ -136,6 +136,12 @@ let edge: [Target] = [
             "LivePlazaKit", "Observability", "MachineKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket",
             "Concurrency", "Tokens",
         ]),
+    library(
+        "AttackKit", in: "Tools/AttackKit",
+        [
+            "ClusterKit", "LoadKit", "LivePlazaKit", "ClientAddress", "Observability", "MachineKit", "PlazaModel",
+            "PlazaWire", "EventLoop", "WebSocket", "Concurrency",
+        ]),
 ]
 
 let executables: [Target] = [
@@ -156,9 +162,8 @@ let executables: [Target] = [
     executable(
         "Plaza", in: "Tools/plaza",
         [
-            "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "Concurrency", "Settings", "Tokens", "PlazaModel",
-            "PlazaWire",
-            "MachineKit",
+            "AttackKit", "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "Concurrency", "Settings", "Tokens",
+            "PlazaModel", "PlazaWire", "MachineKit",
         ]),
     executable(
         "Bench", in: "Tools/Bench",
@@ -212,7 +217,7 @@ let testTargets: [Target] = [
         "ObservabilityTests", in: "Platform/Observability",
         ["MachineKit", "Observability", "Settings", "ChildProcess", "Repository", "TestSupport"]),
     tests("ClientAddressTests", in: "Platform/ClientAddress", ["ClientAddress"]),
-    tests("EventLoopTests", in: "Platform/EventLoop", ["EventLoop", "Concurrency", "TestSupport"]),
+    tests("EventLoopTests", in: "Platform/EventLoop", ["EventLoop", "ClientAddress", "Concurrency", "TestSupport"]),
     tests(
         "WebSocketTests", in: "Platform/WebSocket",
         ["MachineKit", "WebSocket", "EventLoop", "ChildProcess", "TestSupport"],
@@ -257,6 +262,9 @@ let testTargets: [Target] = [
         "LoadKitTests", in: "Tools/LoadKit",
         ["LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
     tests(
+        "AttackKitTests", in: "Tools/AttackKit",
+        ["AttackKit", "LivePlazaKit", "PlazaModel", "WebSocket", "MachineKit"]),
+    tests(
         "ClusterKitTests", in: "Tools/ClusterKit",
         ["ClusterKit", "ChildProcess", "Tokens", "Concurrency", "TestSupport"]),
     tests(
@@ -265,8 +273,8 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "ClusterKit", "ChildProcess", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "KafkaClient", "Tokens",
-            "Concurrency", "HTTPClient", "TestSupport",
+            "AttackKit", "ClusterKit", "ChildProcess", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire",
+            "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
         ], exclude: ["boundary_table.py"]),
 ]
 

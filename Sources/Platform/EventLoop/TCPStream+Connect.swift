@@ -11,15 +11,17 @@ extension TCPStream {
     ///   - loop: The loop on which the stream runs.
     ///   - host: A numeric address or a host name. A name is looked up on one of libuv's helper threads.
     ///   - port: The port to connect to.
+    ///   - source: A numeric address of this machine to connect from; nil for the system's choice.
     ///   - delegate: Receives the stream's events.
     /// - Returns: The stream, which accepts writes once it is connected.
     /// - Throws: `LoopError` when the attempt could not begin.
     package static func connect(
-        loop: EventLoop, host: String, port: UInt16, delegate: any TCPStreamDelegate
+        loop: EventLoop, host: String, port: UInt16, from source: String? = nil, delegate: any TCPStreamDelegate
     ) throws(LoopError) -> TCPStream {
         let stream = try TCPStream(loop: loop)
         stream.delegate = delegate
         do throws(LoopError) {
+            if let source { try stream.bind(to: SocketAddress(numeric: source, port: 0)) }
             if let address = try? SocketAddress(numeric: host, port: port) {
                 try stream.connect(to: address)
             } else {
@@ -30,6 +32,10 @@ extension TCPStream {
             throw error
         }
         return stream
+    }
+
+    private func bind(to address: SocketAddress) throws(LoopError) {
+        try LoopError.check(unsafe address.withPointer { pointer in unsafe uv_tcp_bind(self.tcp, pointer, 0) })
     }
 
     private func connect(to address: SocketAddress) throws(LoopError) {

@@ -25,6 +25,12 @@ package enum HealthProbe {
         return Answer(status: status, body: body)
     }
 
+    /// The metrics of a process on this machine, by its ops port; nil when it does not answer with 200.
+    package static func metrics(port: Int) -> String? {
+        let answer = self.http(host: "127.0.0.1", port: port, path: "/metrics", timeout: .seconds(2))
+        return answer.flatMap { $0.status == 200 ? $0.body : nil }
+    }
+
     /// Whether Redis answers a PING.
     package static func redis(host: String = "127.0.0.1", port: Int, timeout: Duration = .milliseconds(500)) -> Bool {
         let pong = Array("+PONG\r\n".utf8)

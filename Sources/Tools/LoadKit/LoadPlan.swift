@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LivePlazaKit
+package import PlazaModel
 
 /// The parameters of a load run.
 package struct LoadPlan: Sendable {
@@ -34,6 +35,9 @@ package struct LoadPlan: Sendable {
 }
 
 extension LoadPlan {
+    /// The id of a live of the run.
+    package func liveID(_ index: Int) -> LiveID { LiveID("\(self.name)-\(index)") }
+
     /// The duration in seconds.
     var seconds: Double {
         let (seconds, attoseconds) = self.duration.components

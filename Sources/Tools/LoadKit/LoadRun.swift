@@ -58,7 +58,7 @@ final class LoadRun {
     func start() throws(LoopError) {
         for index in 0..<self.plan.lives {
             let owner = self.makeConnection("o\(index)", address: index)
-            let live = LoadLive(LiveID("\(self.plan.name)-\(index)"), owner)
+            let live = LoadLive(self.plan.liveID(index), owner)
             self.lives.append(live)
             self.liveOfOwner[ObjectIdentifier(owner)] = live
             for viewer in 0..<self.plan.viewers {

@@ -91,16 +91,10 @@ package struct ServerLedger: Sendable {
     }
 
     private static func reading(_ text: String, of program: Program) -> Reading {
-        var reading = Reading(startTime: 0, values: [:])
-        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
-            guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
-                continue
-            }
-            let name = line[..<space]
-            if name == MetricNames.Process.startTime { reading.startTime = value }
-            if program.isLedgerSample(name) { reading.values[String(name)] = value }
-        }
-        return reading
+        let values = MetricsPage(text).values
+        return Reading(
+            startTime: values[MetricNames.Process.startTime] ?? 0,
+            values: values.filter { program.isLedgerSample($0.key) })
     }
 
     /// The sums over all processes, with notes about missing counts.

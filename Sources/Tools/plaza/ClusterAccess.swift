@@ -9,12 +9,17 @@ import Tokens
 struct ClusterAccess: Sendable {
     /// The gateways' WebSocket addresses.
     let gateways: [PlazaAddress]
+    /// The gateways' HTTP addresses; empty when the gateways are given as options.
+    let http: [PlazaAddress]
+    /// The number of partitions of each topic; nil when the gateways are given as options.
+    let partitions: Int?
     /// The ops ports of the processes; empty when the gateways are given as options.
     ///
     /// `kind` is the service's program name.
     let opsPorts: [(name: String, kind: String, port: Int)]
     private let key: AppKey
-    private let app: String
+    /// The app to act for.
+    let app: String
 
     /// Declares the options and finds the cluster.
     ///
@@ -29,22 +34,32 @@ struct ClusterAccess: Sendable {
         try reader.finish()
 
         var gateways: [PlazaAddress] = []
+        var http: [PlazaAddress] = []
+        var partitions: Int?
         var opsPorts: [(name: String, kind: String, port: Int)] = []
         if givenGateways.isEmpty {
             let state = try ClusterState.read(runDirectory: directory)
             gateways = state.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
+            http = state.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.httpPort)) }
+            partitions = state.partitions
             opsPorts = state.processes.compactMap { process in
                 process.opsPort.map { (process.name, process.kind, $0) }
             }
         }
-        for text in givenGateways {
-            guard let address = HealthProbe.split(address: text), let port = UInt16(exactly: address.port) else {
-                throw AccessError("\(text) is not of the form HOST:PORT")
-            }
-            gateways.append(PlazaAddress(host: address.host, port: port))
-        }
+        gateways += try givenGateways.map { try Self.address($0) }
         let key = try AppsFile.signingKey(of: apps.app, in: apps.source(default: RunDirectory(directory)))
-        return ClusterAccess(gateways: gateways, opsPorts: opsPorts, key: key, app: apps.app)
+        return ClusterAccess(
+            gateways: gateways, http: http, partitions: partitions, opsPorts: opsPorts, key: key, app: apps.app)
+    }
+
+    /// The address that an option gives.
+    ///
+    /// - Throws: `AccessError` when the text is not of the form `HOST:PORT`.
+    static func address(_ text: String) throws(AccessError) -> PlazaAddress {
+        guard let address = HealthProbe.split(address: text), let port = UInt16(exactly: address.port) else {
+            throw AccessError("\(text) is not of the form HOST:PORT")
+        }
+        return PlazaAddress(host: address.host, port: port)
     }
 
     /// Makes a token for a user of the app, valid for one day.

@@ -20,15 +20,10 @@ actor LedgerReader {
     func read() async {
         let sources = self.sources
         guard !sources.isEmpty else { return }
-        let answers = await runOnDedicatedThread("ledger") {
-            sources.map { source in
-                let answer = HealthProbe.http(
-                    host: "127.0.0.1", port: source.port, path: "/metrics", timeout: .seconds(2))
-                return (
-                    name: source.name, program: source.program,
-                    metrics: answer.flatMap { $0.status == 200 ? $0.body : nil }
-                )
-            }
+        let answers: [(name: String, program: ServerLedger.Program, metrics: String?)] = await runOnDedicatedThread(
+            "ledger"
+        ) {
+            sources.map { ($0.name, $0.program, HealthProbe.metrics(port: $0.port)) }
         }
         self.ledger.addRound(answers)
     }

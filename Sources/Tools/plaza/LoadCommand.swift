@@ -100,14 +100,3 @@ enum LoadCommand: Subcommand {
         return lines.joined(separator: "\n")
     }
 }
-
-/// The limit on open descriptors, of which each client needs one.
-enum OpenFiles {
-    /// Raises the limit as far as the system allows.
-    static func raise() {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-}

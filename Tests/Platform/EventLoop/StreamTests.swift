@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientAddress
 import EventLoop
 import TestSupport
 import Testing
@@ -195,6 +196,23 @@ import Testing
         #expect(refused.ended == .connectionRefused)
         #expect(unknown.ended == .addressInvalid)
         #expect(named.ended == .loopEnding)
+    }
+
+    @Test func `a stream connects from the address that it was given`() throws {
+        let client = Peer()
+        var peer: IPAddress?
+        try runLoop { loop in
+            let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
+                peer = stream.peerAddress
+                loop.stop()
+            }
+            client.stream = try TCPStream.connect(
+                loop: loop, host: "127.0.0.1", port: listener.port, from: "127.4.5.6", delegate: client)
+            #expect(throws: LoopError.addressInvalid) {
+                try TCPStream.connect(loop: loop, host: "127.0.0.1", port: 1, from: "a name", delegate: Peer())
+            }
+        }
+        #expect(peer == IPAddress("127.4.5.6"))
     }
 
     @Test func `delegates of open streams are notified when the loop ends`() throws {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// One kind of attack: how many connections it opens, and what each of them sends.
+package protocol Attack: Sendable {
+    /// The name for `--attack`.
+    var name: String { get }
+    /// What it tries, in one line.
+    var summary: String { get }
+    /// The gateway's port that it uses.
+    var channel: AttackChannel { get }
+    /// The time between two turns of a connection; nil if its connections only send when they open.
+    var turn: Duration? { get }
+    /// How many connections it opens.
+    ///
+    /// - Parameter limit: the number given by `--connections`.
+    /// - Returns: a number up to `limit`.
+    func connections(limit: Int) -> Int
+    /// The behaviour of one connection; a connection that the gateway closes is replaced by a new one.
+    func client(_ setting: AttackClientSetting) -> any AttackClient
+}
+
+/// The port and protocol of an attack.
+package enum AttackChannel: Hashable, Sendable {
+    /// Bytes to the HTTP port.
+    case http
+    /// Bytes to the WebSocket port, from the first one on.
+    case handshake
+    /// Frames on a WebSocket whose handshake has succeeded.
+    case webSocket
+}
+
+/// What one connection of an attack may use.
+package struct AttackClientSetting: Sendable {
+    /// The number of the connection; its replacements have the same one.
+    package var index: Int
+    /// How many connections had this number before.
+    package var attempt: Int
+    /// A part of the names of users and lives, different in each attack and run.
+    package var name: String
+    /// Chance, different for each connection.
+    package var random: SeededRandom
+    /// The number of partitions of each topic.
+    package var partitions: Int
+    /// The app that is attacked.
+    package var app: AppID
+    /// The lives of the honest clients.
+    package var honestLives: [LiveID]
+    /// Makes a token for a user.
+    package var token: @Sendable (String) -> String
+}
+
+/// The decisions of one connection: pure, so that they can be tested without a gateway.
+package protocol AttackClient {
+    /// The connection is open, its handshake included.
+    mutating func opened() -> [AttackBytes]
+    /// The gateway has answered a call.
+    mutating func replied(_ outcome: Outcome) -> [AttackBytes]
+    /// The time for the next turn.
+    mutating func takeTurn() -> [AttackBytes]
+    /// The attack ends: removes what it has made.
+    mutating func cleanUp() -> [AttackBytes]
+}
+
+extension AttackClient {
+    package mutating func replied(_ outcome: Outcome) -> [AttackBytes] { [] }
+    package mutating func takeTurn() -> [AttackBytes] { [] }
+    package mutating func cleanUp() -> [AttackBytes] { [] }
+}
+
+/// Something that a connection sends.
+package enum AttackBytes: Hashable, Sendable {
+    /// These bytes as they are.
+    case raw([UInt8])
+    /// A masked text frame.
+    case text(String)
+    /// A masked ping without a payload.
+    case ping
+
+    /// The bytes of a text as they are.
+    static func raw(_ text: String) -> AttackBytes { .raw(Array(text.utf8)) }
+}
+
+/// Writes the calls of one connection, with rising ids.
+struct CallWriter {
+    private var id = 0
+
+    /// A call's text frame.
+    ///
+    /// - Parameters:
+    ///   - method: the method's name.
+    ///   - params: the JSON of its parameters.
+    /// - Returns: the frame.
+    mutating func call(_ method: String, _ params: String) -> AttackBytes {
+        self.id += 1
+        return .text("{\"id\":\(self.id),\"method\":\"\(method)\",\"params\":\(params)}")
+    }
+
+    /// A login with a new session.
+    mutating func login(_ token: String) -> AttackBytes { self.call("login", "{\"token\":\"\(token)\"}") }
+}

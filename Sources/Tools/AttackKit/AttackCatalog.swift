@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All attacks, in the order in which they run.
+package enum AttackCatalog {
+    package static let all: [any Attack] = [
+        NumberAttack(), NumberHTTPAttack(), RecordAttack(), SlowAttack(.head), SlowAttack(.body),
+        SlowAttack(.handshake), HalfFrameAttack(), PingFlood(), JoinFlood(), LoginFlood(), MessageFlood(),
+        PayloadAttack(.numbers, over: .http), PayloadAttack(.numbers, over: .webSocket),
+        PayloadAttack(.deep, over: .http), PayloadAttack(.deep, over: .webSocket),
+    ]
+
+    /// The attacks with these names, in the order of `all` and each once; all of them if there are no names.
+    ///
+    /// - Throws: `unknown` with the first name that no attack has.
+    package static func named(_ names: [String]) throws(AttackError) -> [any Attack] {
+        if names.isEmpty { return self.all }
+        if let unknown = names.first(where: { name in !self.all.contains { $0.name == name } }) {
+            throw .unknown(unknown)
+        }
+        return self.all.filter { names.contains($0.name) }
+    }
+}
+
+/// Why no attack was begun.
+package enum AttackError: Error, Equatable, CustomStringConvertible {
+    /// No attack has this name.
+    case unknown(String)
+    /// The host is not on the loopback interface.
+    case notLoopback(String)
+    /// The honest clients had failures without any attack.
+    case baseline([String])
+
+    package var description: String {
+        switch self {
+        case .unknown(let name): "there is no attack \(name)"
+        case .notLoopback(let host):
+            "\(host) is not an address of the loopback interface. This command attacks only what runs on this machine: "
+                + "give 127.0.0.1, ::1 or localhost."
+        case .baseline(let failures):
+            "the cluster does not serve honest clients even without an attack: \(failures.joined(separator: " "))"
+        }
+    }
+}

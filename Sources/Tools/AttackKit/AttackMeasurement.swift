@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package import LoadKit
+
+/// What honest clients saw during a run.
+package struct HonestResult: Equatable, Sendable {
+    /// Percentiles from when a message was due until a viewer received it, in milliseconds.
+    package var p50 = 0.0
+    package var p99 = 0.0
+    /// Messages sent.
+    package var published = 0
+    /// Messages with a reply that admits them.
+    package var admitted = 0
+    /// Items that viewers should have received and did not, summed over all viewers.
+    package var missing = 0
+    /// Items that were repeated, reordered, or under another number than acknowledged.
+    package var misplaced = 0
+    /// How often a client lost its connection.
+    package var reconnects = 0
+    /// What else went wrong, one sentence each.
+    package var failures: [String] = []
+
+    package init() {}
+
+    /// The part of a load report that the verdict needs.
+    package init(_ report: LoadReport) {
+        self.p50 = report.p50
+        self.p99 = report.p99
+        self.published = report.published
+        self.admitted = report.admitted
+        self.missing = report.missing
+        self.misplaced = report.repeated + report.reordered + report.numberMismatches
+        self.reconnects = report.reconnects
+        self.failures = report.failures
+    }
+}
+
+/// What a gateway's metrics say of its process.
+package struct GatewayReading: Equatable, Sendable {
+    /// When the process started, in seconds since 1970; it distinguishes the process from its successor.
+    package var startTime: Double
+    /// Resident memory in bytes.
+    package var residentBytes: Double
+
+    package init(startTime: Double, residentBytes: Double) {
+        self.startTime = startTime
+        self.residentBytes = residentBytes
+    }
+}
+
+/// What was measured of one gateway during an attack.
+package struct GatewayChange: Equatable, Sendable {
+    /// nil if the gateway did not answer.
+    package var before: GatewayReading?
+    /// nil if the gateway did not answer.
+    package var after: GatewayReading?
+    /// The most resident memory that was read, in bytes.
+    package var mostBytes: Double
+
+    package init(before: GatewayReading?, after: GatewayReading?, mostBytes: Double) {
+        self.before = before
+        self.after = after
+        self.mostBytes = mostBytes
+    }
+}
+
+/// How many of some questions were answered.
+package struct AnswerRate: Equatable, Sendable {
+    package var asked = 0
+    package var answered = 0
+
+    package init(asked: Int = 0, answered: Int = 0) {
+        self.asked = asked
+        self.answered = answered
+    }
+}
+
+/// Everything that was measured during one attack.
+package struct AttackMeasurement: Equatable, Sendable {
+    package var tally = AttackTally()
+    package var honest = HonestResult()
+    /// The gateways by name; empty if their metrics cannot be read.
+    package var gateways: [String: GatewayChange] = [:]
+    /// Requests of an honest HTTP client during the attack.
+    package var http = AnswerRate()
+    /// Lives made after the attack, one in each partition of the directory.
+    package var partitions = AnswerRate()
+
+    package init() {}
+}

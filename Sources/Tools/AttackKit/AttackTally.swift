@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an attack sent, and what it got for it.
+package struct AttackTally: Equatable, Sendable {
+    /// Connections that were established.
+    package var opened = 0
+    /// The largest number of connections open at once.
+    package var mostOpen = 0
+    /// Pieces sent: frames, requests or parts of them.
+    package var pieces = 0
+    /// Bytes sent.
+    package var bytes = 0
+    /// Calls that succeeded.
+    package var accepted = 0
+    /// Answers by their code: `HTTP 429`, `close 4104`, `tooFrequent`; and connections that ended without one.
+    package var answers: [String: Int] = [:]
+
+    package init() {}
+
+    /// Counts an answer.
+    mutating func count(_ answer: String) { self.answers[answer, default: 0] += 1 }
+
+    /// The answers, the most frequent first.
+    package var answersInWords: String {
+        let sorted = self.answers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return sorted.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
+    }
+}

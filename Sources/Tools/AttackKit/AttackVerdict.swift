@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether the cluster withstood an attack.
+package struct AttackVerdict: Equatable, Sendable {
+    /// The criteria that failed, one sentence each.
+    package let failures: [String]
+
+    package var isPassed: Bool { self.failures.isEmpty }
+
+    /// Judges what was measured.
+    ///
+    /// - Parameters:
+    ///   - measured: the measurement of the attack.
+    ///   - baseline: what honest clients saw without an attack.
+    package init(_ measured: AttackMeasurement, baseline: HonestResult) {
+        let honest = measured.honest
+        var failures: [String] = []
+        func require(_ isTrue: Bool, _ failure: @autoclosure () -> String) { if !isTrue { failures.append(failure()) } }
+
+        require(measured.tally.pieces > 0, "The attack sent nothing, so it shows nothing.")
+        let limit = Self.p99Limit(baseline)
+        require(honest.p99 <= limit, "p99 is \(Int(honest.p99)) ms, more than \(Int(limit)) ms.")
+        require(honest.missing == 0, "\(honest.missing) acknowledged items are missing.")
+        require(honest.misplaced == 0, "\(honest.misplaced) items are repeated, reordered or misplaced.")
+        require(
+            honest.published > 0 && Double(honest.admitted) >= Self.minAdmitted * Double(honest.published),
+            "Only \(honest.admitted) of \(honest.published) honest messages were admitted.")
+        require(honest.reconnects == 0, "Honest clients lost their connections \(honest.reconnects) times.")
+        failures += honest.failures
+        for (name, gateway) in measured.gateways.sorted(by: { $0.key < $1.key }) {
+            failures += Self.failures(name, gateway, connections: measured.tally.mostOpen)
+        }
+        let http = measured.http
+        require(
+            Double(http.answered) >= Self.minHTTPAnswered * Double(http.asked),
+            "Only \(http.answered) of \(http.asked) honest HTTP requests were answered in time.")
+        let partitions = measured.partitions
+        require(
+            partitions.asked > 0 && partitions.answered == partitions.asked,
+            "Only \(partitions.answered) of \(partitions.asked) partitions of the directory made a live.")
+        self.failures = failures
+    }
+
+    private static func failures(_ name: String, _ gateway: GatewayChange, connections: Int) -> [String] {
+        guard let before = gateway.before else { return ["\(name) did not answer before the attack."] }
+        guard let after = gateway.after else { return ["\(name) does not answer any more."] }
+        if after.startTime != before.startTime { return ["\(name) ended and was started again."] }
+        let growth = gateway.mostBytes - before.residentBytes
+        let limit = Self.memoryLimit(connections: connections)
+        if growth <= limit { return [] }
+        let mebibyte = Double(1 << 20)
+        return ["\(name) took \(Int(growth / mebibyte)) MiB more, beyond \(Int(limit / mebibyte)) MiB."]
+    }
+
+    /// The largest p99 that passes, in milliseconds: twice the baseline.
+    ///
+    /// On one machine the scheduler decides about a few milliseconds, so a p99 up to `noiseMilliseconds` always passes.
+    static func p99Limit(_ baseline: HonestResult) -> Double { max(2 * baseline.p99, Self.noiseMilliseconds) }
+
+    /// The most memory that a gateway may take in addition, in bytes.
+    ///
+    /// - Parameter connections: the most connections that the attack had open at once.
+    /// - Returns: a base for code and buffers that are used for the first time, and a share of each connection: what it
+    ///   may send before its login (16 KiB), and its own state.
+    static func memoryLimit(connections: Int) -> Double {
+        Double(Self.baseBytes + connections * Self.bytesPerConnection)
+    }
+
+    static let noiseMilliseconds = 50.0
+    static let baseBytes = 64 << 20
+    static let bytesPerConnection = 24 << 10
+    /// The share of honest messages that must be admitted.
+    static let minAdmitted = 0.9
+    /// The share of honest HTTP requests that must be answered in time.
+    static let minHTTPAnswered = 0.5
+}

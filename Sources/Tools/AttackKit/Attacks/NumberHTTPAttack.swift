@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// Numbers at the ends of their ranges in requests: in the query, in the length of the body, in headers.
+package struct NumberHTTPAttack: Attack {
+    package let name = "number-http"
+    package let summary = "the same numbers in queries, lengths and headers of HTTP requests"
+    package let channel = AttackChannel.http
+    package let turn: Duration? = nil
+
+    package func connections(limit: Int) -> Int { min(limit, 300) }
+
+    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+        let number = HostileNumbers.all[(setting.index + setting.attempt) % HostileNumbers.all.count]
+        let live = setting.honestLives.first?.text ?? "none"
+        let targets = [
+            "GET /v1/lives?cursor=gateway-1.1.\(number)", "GET /v1/lives?count=\(number)",
+            "GET /v1/lives/\(live)/audience?cursor=\(number).\(number)",
+            "GET /v1/lives/\(live)/bans?offset=\(number)", "POST /v1/call/live.get",
+        ]
+        let target = targets[setting.index / HostileNumbers.all.count % targets.count]
+        let request =
+            HTTPRequestText.head(target, token: setting.token("\(setting.name)-\(setting.index)"))
+            + "Idempotency-Age: \(number)\r\nContent-Length: \(target.hasPrefix("GET") ? "0" : number)\r\n\r\n"
+        return SingleShot(.raw(request))
+    }
+}
+
+/// The text of requests.
+enum HTTPRequestText {
+    /// The request line and the headers that every request has, without the empty line at the end.
+    ///
+    /// - Parameters:
+    ///   - target: the method and the path.
+    ///   - token: the caller's token; nil for none.
+    /// - Returns: lines, each with its end.
+    static func head(_ target: String, token: String?) -> String {
+        let token = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        return "\(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(token)"
+    }
+
+    /// A whole call with a JSON body.
+    static func call(_ method: String, body: String, token: String?) -> String {
+        self.head("POST /v1/call/\(method)", token: token)
+            + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+}
+
+/// A connection that sends one piece when it opens, and then waits.
+struct SingleShot: AttackClient {
+    private let piece: AttackBytes
+
+    init(_ piece: AttackBytes) { self.piece = piece }
+
+    mutating func opened() -> [AttackBytes] { [self.piece] }
+}

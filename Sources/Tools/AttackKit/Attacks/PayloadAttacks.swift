@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// JSON that costs more to read than to send.
+package struct PayloadAttack: Attack {
+    /// What the JSON consists of.
+    package enum Payload: Sendable {
+        /// A list of numbers.
+        case numbers
+        /// Lists in lists.
+        case deep
+    }
+
+    package let name: String
+    package let summary: String
+    package let channel: AttackChannel
+    package let turn: Duration?
+    private let params: String
+
+    /// An attack with this payload.
+    package init(_ payload: Payload, over channel: AttackChannel) {
+        let isHTTP = channel == .http
+        self.channel = channel
+        self.turn = isHTTP ? nil : .milliseconds(100)
+        let bytes = isHTTP ? Self.bodyBytes : Self.messageBytes
+        switch payload {
+        case .numbers:
+            self.name = isHTTP ? "numbers-http" : "numbers-websocket"
+            self.summary = "\(isHTTP ? "HTTP bodies of 256 KB" : "messages of 60 KB") that consist of numbers"
+            self.params = "{\"live\":[" + String(repeating: "1e5,", count: (bytes - 20) / 4) + "1]}"
+        case .deep:
+            self.name = isHTTP ? "deep-json-http" : "deep-json-websocket"
+            self.summary = "lists in lists, \(bytes / 2) levels, \(isHTTP ? "in HTTP bodies" : "in messages")"
+            let depth = bytes / 2 - 20
+            self.params =
+                "{\"live\":" + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
+        }
+    }
+
+    package func connections(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
+
+    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+        let token = setting.token("\(setting.name)-\(setting.index % 20)")
+        if self.channel == .http {
+            // A quarter has no token: these must be refused before their bodies are read.
+            let call = HTTPRequestText.call(
+                "live.get", body: self.params, token: setting.index % 4 == 0 ? nil : token)
+            return SingleShot(.raw(call))
+        }
+        return PayloadClient(token: token, params: self.params)
+    }
+
+    /// As much as a body may have.
+    private static let bodyBytes = 256 << 10
+    /// A little less than a message may have.
+    private static let messageBytes = 60_000
+}
+
+private struct PayloadClient: AttackClient {
+    let token: String
+    let params: String
+    private var writer = CallWriter()
+
+    init(token: String, params: String) {
+        self.token = token
+        self.params = params
+    }
+
+    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+    mutating func takeTurn() -> [AttackBytes] { [self.writer.call("live.get", self.params)] }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The owner of a live fills its row of bans with the longest texts, one live in each partition of the directory.
+///
+/// A row that grows beyond the broker's limit of a message makes every batch of its partition fail.
+package struct RecordAttack: Attack {
+    package let name = "record"
+    package let summary = "an owner in each partition bans 20 users at a time with the longest reasons"
+    package let channel = AttackChannel.webSocket
+    package let turn: Duration? = .milliseconds(100)
+
+    package func connections(limit: Int) -> Int { min(limit, 12) }
+
+    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+        let name = "\(setting.name)-\(setting.index)-\(setting.attempt)"
+        let live = PartitionedName.live(
+            name, app: setting.app, partition: setting.index % setting.partitions, of: setting.partitions)
+        return RecordClient(token: setting.token("\(setting.name)-\(setting.index)"), live: live ?? name)
+    }
+}
+
+private struct RecordClient: AttackClient {
+    let token: String
+    let live: String
+    private var writer = CallWriter()
+    private var turns = 0
+    private var isIn = false
+
+    init(token: String, live: String) {
+        self.token = token
+        self.live = live
+    }
+
+    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+
+    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+        switch outcome {
+        case .success(.loggedIn): return [self.writer.call("live.create", "{\"live\":\"\(self.live)\"}")]
+        case .success(.live): return [self.writer.call("live.join", "{\"live\":\"\(self.live)\"}")]
+        case .success(.joined): self.isIn = true
+        default: break
+        }
+        return []
+    }
+
+    mutating func takeTurn() -> [AttackBytes] {
+        guard self.isIn else { return [] }
+        self.turns += 1
+        let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
+            .joined(separator: ",")
+        // Control characters, each of which is six bytes as JSON, are refused; quotes, each of two bytes, are not.
+        let reason = String(
+            repeating: self.turns % 2 == 0 ? #"\u0001"# : #"\""#, count: self.turns % 2 == 0 ? 200 : 100)
+        let ban = "{\"live\":\"\(self.live)\",\"users\":[\(users)],\"duration\":-1,\"reason\":\"\(reason)\"}"
+        let value = String(repeating: #"\u0001"#, count: 2_000)
+        let values = (0..<4).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
+        return [
+            self.writer.call("live.ban", ban),
+            self.writer.call("metadata.set", "{\"live\":\"\(self.live)\",\"metadata\":{\(values)}}"),
+        ]
+    }
+
+    mutating func cleanUp() -> [AttackBytes] {
+        self.isIn ? [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] : []
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Slow-loris: many connections that send a request one byte at a time and never end it.
+package struct SlowAttack: Attack {
+    /// The part of a request that never ends.
+    package enum Part: Sendable {
+        case head, body, handshake
+    }
+
+    package let name: String
+    package let summary: String
+    package let channel: AttackChannel
+    package let turn: Duration? = .milliseconds(500)
+    private let part: Part
+
+    /// An attack with this part.
+    package init(_ part: Part) {
+        self.part = part
+        switch part {
+        case .head:
+            (self.name, self.channel) = ("slow-http-head", .http)
+            self.summary = "many HTTP requests whose head arrives one byte at a time"
+        case .body:
+            (self.name, self.channel) = ("slow-http-body", .http)
+            self.summary = "many HTTP requests with a token, whose body arrives one byte at a time"
+        case .handshake:
+            (self.name, self.channel) = ("slow-handshake", .handshake)
+            self.summary = "many WebSocket handshakes that arrive one byte at a time"
+        }
+    }
+
+    package func connections(limit: Int) -> Int { limit }
+
+    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+        switch self.part {
+        case .head: return TricklingClient("GET /v1/lives HTTP/1.1\r\nHost: localhost\r\nX-Padding: ")
+        case .body:
+            // Few users, so that the rate of a user is met as well as the limit of an address.
+            let token = setting.token("\(setting.name)-\(setting.index % 200)")
+            let head = HTTPRequestText.head("POST /v1/call/live.get", token: token)
+            return TricklingClient("\(head)Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
+        case .handshake:
+            return TricklingClient("GET /v1 HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nX-Padding: ")
+        }
+    }
+}
+
+private struct TricklingClient: AttackClient {
+    private let beginning: String
+
+    init(_ beginning: String) { self.beginning = beginning }
+
+    mutating func opened() -> [AttackBytes] { [.raw(self.beginning)] }
+    mutating func takeTurn() -> [AttackBytes] { [.raw("a")] }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
+internal import Concurrency
+internal import LivePlazaKit
+internal import LoadKit
+internal import Observability
+
+/// Reads the gateways' metrics, and asks their HTTP ports, while an attack runs.
+actor GatewayMonitor {
+    private let target: AttackTarget
+    private var changes: [String: GatewayChange] = [:]
+    private var http = AnswerRate()
+
+    init(_ target: AttackTarget) { self.target = target }
+
+    /// Reads the state before the attack.
+    func begin() async {
+        for (name, reading) in await self.readings() {
+            self.changes[name] = GatewayChange(
+                before: reading, after: reading, mostBytes: reading?.residentBytes ?? 0)
+        }
+    }
+
+    /// Reads and asks twice a second until the task is cancelled.
+    func watch() async {
+        while (try? await Task.sleep(for: .milliseconds(500))) != nil {
+            await self.update()
+            await self.askHTTP()
+        }
+    }
+
+    /// Reads the state after the attack.
+    ///
+    /// - Returns: the changes by gateway, and how many HTTP requests were answered.
+    func end() async -> ([String: GatewayChange], AnswerRate) {
+        await self.update()
+        return (self.changes, self.http)
+    }
+
+    private func update() async {
+        for (name, reading) in await self.readings() {
+            self.changes[name]?.after = reading
+            let most = max(self.changes[name]?.mostBytes ?? 0, reading?.residentBytes ?? 0)
+            self.changes[name]?.mostBytes = most
+        }
+    }
+
+    private func readings() async -> [(String, GatewayReading?)] {
+        let gateways = self.target.processes.filter { $0.kind == ServiceKind.gateway.rawValue }
+        return await runOnDedicatedThread("metrics") {
+            gateways.map { ($0.name, Self.reading(HealthProbe.metrics(port: $0.opsPort))) }
+        }
+    }
+
+    private static func reading(_ page: String?) -> GatewayReading? {
+        guard let page else { return nil }
+        let values = MetricsPage(page).values
+        guard let start = values[MetricNames.Process.startTime] else { return nil }
+        return GatewayReading(startTime: start, residentBytes: values[MetricNames.Process.residentMemory] ?? 0)
+    }
+
+    /// Asks each gateway once, without a token: the answer 401 shows that requests are served.
+    private func askHTTP() async {
+        let addresses = self.target.http
+        let answered = await runOnDedicatedThread("http-probe") {
+            addresses.count {
+                HealthProbe.http(host: $0.host, port: Int($0.port), path: "/v1/lives", timeout: .seconds(2)) != nil
+            }
+        }
+        // A request that the end of the attack has overtaken still counts.
+        self.http.asked += addresses.count
+        self.http.answered += answered
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
+
+/// Which hosts may be attacked, and from which addresses.
+package enum Loopback {
+    /// The host as a numeric address of the loopback interface.
+    ///
+    /// `localhost` becomes 127.0.0.1 without a lookup, because a name may resolve to another machine.
+    ///
+    /// - Parameter host: a numeric address, or `localhost`.
+    /// - Returns: the numeric address; nil if the host is not on the loopback interface, or is another name.
+    package static func numeric(_ host: String) -> String? {
+        if host == "localhost" { return "127.0.0.1" }
+        guard let address = IPAddress(host) else { return nil }
+        return Self.blocks.contains { $0.contains(address) } ? host : nil
+    }
+
+    /// The address from which connection number `index` connects to `host`; nil for the system's choice.
+    ///
+    /// Gateways limit what one address may open, so an attacker uses many. Only IPv4 has more than one address of the
+    /// loopback interface.
+    package static func source(of index: Int, to host: String) -> String? {
+        guard let address = IPAddress(host), address.isIPv4 else { return nil }
+        let group = index / Self.connectionsPerSource
+        // 127.0.0.1 is the address of the honest clients.
+        return "127.\(1 + group / 62_500 % 250).\(group / 250 % 250).\(1 + group % 250)"
+    }
+
+    /// Connections that share a source address; half of what a gateway allows an address by HTTP.
+    static let connectionsPerSource = 50
+
+    private static let blocks = ["127.0.0.0/8", "::1/128"].compactMap { AddressBlock($0) }
+}

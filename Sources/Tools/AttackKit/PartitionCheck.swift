@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+internal import PlazaModel
+
+/// Makes a live in each partition of the directory, and ends it.
+struct PartitionCheck {
+    let target: AttackTarget
+    /// A part of the names of the lives and their owners.
+    let name: String
+
+    /// Parameters of the two calls.
+    private struct Params: Encodable, Sendable {
+        var live: String
+        var owner: String?
+    }
+
+    /// Asks all partitions at once.
+    ///
+    /// - Returns: how many of them made a live within the time of a call.
+    /// - Throws: `LoopError` when the system has no thread or descriptor left.
+    func run() async throws -> AnswerRate {
+        let hub = try ClientHub(name: "plaza-partition")
+        defer { hub.stop() }
+        var options = ClientCore.Options(
+            token: self.target.token("\(self.name)-server", true), session: SessionID("\(self.name)-server"))
+        options.callTimeout = .seconds(10)
+        let client = hub.client(addresses: self.target.gateways, options: options)
+        let lives = self.lives
+        return await withTaskGroup(of: Bool.self) { group in
+            for (index, live) in lives.enumerated() {
+                let params = Params(live: live, owner: "\(self.name)-\(index)")
+                group.addTask {
+                    do {
+                        try await client.call("live.create", params)
+                        try await client.call("live.end", Params(live: live))
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+            }
+            var rate = AnswerRate()
+            for await isAnswered in group {
+                rate.asked += 1
+                rate.answered += isAnswered ? 1 : 0
+            }
+            return rate
+        }
+    }
+
+    /// A name of a live for each partition.
+    private var lives: [String] {
+        let count = self.target.partitions ?? AttackTarget.assumedPartitions
+        return (0..<count).compactMap {
+            PartitionedName.live("\(self.name)-\($0)", app: self.target.app, partition: $0, of: count)
+        }
+    }
+}
+
+/// Names of lives that are in a given partition.
+enum PartitionedName {
+    /// A name that begins with `prefix`.
+    ///
+    /// - Parameters:
+    ///   - prefix: the beginning of the name.
+    ///   - app: the live's app.
+    ///   - partition: the wanted partition.
+    ///   - count: the number of partitions.
+    /// - Returns: the name; nil if there is none among as many as are tried, which an even hash makes very unlikely.
+    static func live(_ prefix: String, app: AppID, partition: Int, of count: Int) -> String? {
+        (0..<100 * count).lazy.map { "\(prefix)-\($0)" }.first {
+            PlazaTopic.partition(of: LiveKey(app, LiveID($0)).text, among: count) == partition
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import WebSocket
+
+/// Reads what a gateway sends on one connection: the head of an HTTP response, and frames after a handshake.
+struct AnswerReader {
+    enum Answer: Equatable {
+        /// An HTTP response with this status.
+        case status(Int)
+        /// A text message.
+        case text([UInt8])
+        /// A close frame with this code.
+        case close(UInt16)
+        /// Bytes that break the protocol.
+        case malformed
+    }
+
+    /// The bytes of a head that is not complete.
+    private var head: [UInt8] = []
+    /// Set after a handshake.
+    private var decoder: FrameDecoder?
+    /// Whether the rest is a body, which nobody reads.
+    private var isBody = false
+
+    private static let maxHeadBytes = 16 << 10
+    private static let maxMessageBytes = 4 << 20
+
+    /// Reads a chunk of any size, whose bytes it may change.
+    mutating func read(_ chunk: inout MutableSpan<UInt8>) -> [Answer] {
+        if self.isBody { return [] }
+        if self.decoder != nil { return self.readFrames(&chunk) }
+        for index in chunk.indices { self.head.append(chunk[index]) }
+        guard let end = Self.endOfHead(self.head) else {
+            guard self.head.count > Self.maxHeadBytes else { return [] }
+            (self.head, self.isBody) = ([], true)
+            return [.malformed]
+        }
+        var rest = Array(self.head[end...])
+        let status = Self.status(self.head)
+        self.head = []
+        guard let status else {
+            self.isBody = true
+            return [.malformed]
+        }
+        guard status == 101 else {
+            self.isBody = true
+            return [.status(status)]
+        }
+        self.decoder = FrameDecoder(role: .client, maxMessageBytes: Self.maxMessageBytes)
+        var frames = rest.mutableSpan
+        return [.status(status)] + self.readFrames(&frames)
+    }
+
+    private mutating func readFrames(_ chunk: inout MutableSpan<UInt8>) -> [Answer] {
+        var answers: [Answer] = []
+        var offset = 0
+        while let event = self.decoder?.next(&chunk, &offset) {
+            switch event {
+            case .text(.inChunk(let range)):
+                var bytes: [UInt8] = []
+                bytes.reserveCapacity(range.count)
+                for index in range { bytes.append(chunk[index]) }
+                answers.append(.text(bytes))
+            case .text(.buffered(let bytes)): answers.append(.text(bytes))
+            case .close(let code, _): answers.append(.close((code ?? .noCode).rawValue))
+            case .failure: answers.append(.malformed)
+            case .binary, .ping, .pong: break
+            }
+        }
+        return answers
+    }
+
+    /// The index behind the empty line that ends a head.
+    private static func endOfHead(_ bytes: [UInt8]) -> Int? {
+        let end = Array("\r\n\r\n".utf8)
+        guard bytes.count >= end.count else { return nil }
+        for start in 0...(bytes.count - end.count) where bytes[start..<start + end.count].elementsEqual(end) {
+            return start + end.count
+        }
+        return nil
+    }
+
+    private static func status(_ head: [UInt8]) -> Int? {
+        let words = String(decoding: head.prefix(32), as: UTF8.self).split(separator: " ", maxSplits: 2)
+        guard words.count == 3, words[0].hasPrefix("HTTP/1.") else { return nil }
+        return Int(words[1])
+    }
+}

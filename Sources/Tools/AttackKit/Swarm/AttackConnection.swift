@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import EventLoop
+internal import MachineKit
+internal import PlazaModel
+internal import PlazaWire
+internal import WebSocket
+
+/// One connection of an attack on the swarm's loop.
+final class AttackConnection: TCPStreamDelegate {
+    /// The number of the connection in its swarm.
+    let index: Int
+    private unowned let swarm: AttackSwarm
+    private var client: any AttackClient
+    private var random: SeededRandom
+    private let handshake: ClientHandshake?
+    private var stream: TCPStream?
+    private var reader = AnswerReader()
+    /// Whether the client may send: connected, and through the handshake if there is one.
+    private var isOpen = false
+    /// Whether the gateway has said why it ends the connection.
+    private var hasReason = false
+
+    init(
+        _ index: Int, _ client: any AttackClient, random: SeededRandom, target: WebSocketTarget, channel: AttackChannel,
+        swarm: AttackSwarm
+    ) {
+        self.index = index
+        self.client = client
+        self.random = random
+        self.swarm = swarm
+        self.handshake =
+            channel == .webSocket
+            ? ClientHandshake(target, nonce: (self.random.next(), self.random.next())) : nil
+    }
+
+    /// Begins to connect.
+    func start(_ loop: EventLoop, host: String, port: UInt16) throws(LoopError) {
+        self.stream = try TCPStream.connect(
+            loop: loop, host: host, port: port, from: Loopback.source(of: self.index, to: host), delegate: self)
+    }
+
+    /// Lets the client take its turn.
+    func takeTurn() { if self.isOpen { self.send(self.client.takeTurn()) } }
+
+    /// Lets the client remove what it has made.
+    func cleanUp() { if self.isOpen { self.send(self.client.cleanUp()) } }
+
+    /// Closes the connection without a close frame.
+    func close() {
+        self.isOpen = false
+        self.stream?.close()
+        self.stream = nil
+    }
+
+    func streamConnected(_ stream: TCPStream) {
+        self.swarm.tally.opened += 1
+        stream.startReading()
+        guard let handshake else { return self.open() }
+        self.write(SharedBytes(handshake.request))
+    }
+
+    func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
+        for answer in self.reader.read(&bytes) {
+            switch answer {
+            case .status(101): if self.handshake != nil { self.open() }
+            case .status(let status): self.end("HTTP \(status)")
+            case .close(let code): self.end("close \(code)")
+            case .malformed: self.end("malformed")
+            case .text(let text): self.receive(text)
+            }
+        }
+    }
+
+    func streamEnded(_ stream: TCPStream, _ error: LoopError) {
+        if !self.hasReason {
+            // A machine without free ports or descriptors says nothing about the gateway.
+            let isOurs = error == .outOfResources || error == .addressInUse || error == .addressInvalid
+            self.swarm.tally.count(isOurs ? "not connected: \(error)" : "cut off")
+        }
+        (self.isOpen, self.stream) = (false, nil)
+        self.swarm.connectionEnded(self)
+    }
+
+    private func open() {
+        self.isOpen = true
+        self.send(self.client.opened())
+    }
+
+    private func end(_ reason: String) {
+        if !self.hasReason { self.swarm.tally.count(reason) }
+        self.hasReason = true
+        self.isOpen = false
+        // The peer's end follows; waiting for it would give a gateway a say in how long the connection stays.
+        self.stream?.abort()
+    }
+
+    private func receive(_ text: [UInt8]) {
+        // The feed of a live is not an answer.
+        guard text.starts(with: Self.reply), let frame = try? Wire.decode(ServerFrame.self, from: text),
+            case .reply(_, let outcome) = frame
+        else { return }
+        switch outcome {
+        case .success: self.swarm.tally.accepted += 1
+        case .failure(let error): self.swarm.tally.count(error.code.name)
+        }
+        self.send(self.client.replied(outcome))
+    }
+
+    private func send(_ pieces: [AttackBytes]) {
+        for piece in pieces {
+            switch piece {
+            case .raw(let bytes): self.write(SharedBytes(bytes))
+            case .text(let text): self.writeFrame(.text, Array(text.utf8))
+            case .ping: self.writeFrame(.ping, [])
+            }
+        }
+    }
+
+    private func writeFrame(_ opcode: Opcode, _ payload: [UInt8]) {
+        let mask = Mask(random: UInt32(truncatingIfNeeded: self.random.next()))
+        self.write(FrameEncoder.maskedFrame(opcode, payload.span, mask: mask))
+    }
+
+    private func write(_ bytes: SharedBytes) {
+        // A gateway that reads slowly, or has closed, gets less; that is its right.
+        guard let stream, (try? stream.write(bytes)) != nil else { return }
+        self.swarm.tally.pieces += 1
+        self.swarm.tally.bytes += bytes.count
+    }
+
+    private static let reply = Array(#"{"reply""#.utf8)
+}

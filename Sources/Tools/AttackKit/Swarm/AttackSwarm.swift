@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import EventLoop
+internal import LivePlazaKit
+internal import MachineKit
+internal import PlazaModel
+internal import WebSocket
+
+/// All connections of one attack, on an event loop of its own.
+///
+/// It opens them at an even rate in the first half of the time, replaces those that the gateway closes, and gives each
+/// its turns. Each has a bounded rate, so the attack is bounded too.
+final class AttackSwarm {
+    /// What happened so far.
+    var tally = AttackTally()
+    private let attack: any Attack
+    private let plan: AttackPlan
+    private let name: String
+    private let honestLives: [LiveID]
+    private let targets: [PlazaAddress]
+    private let loop: EventLoop
+    private let onFinish: (AttackTally) -> Void
+    private var connections: [Int: AttackConnection] = [:]
+    /// How many connections each number has had.
+    private var attempts: [Int]
+    /// The numbers without a connection, the next one last.
+    private var waiting: [Int]
+    /// When the next turn of all connections is due, in microseconds of the monotonic clock.
+    private var nextTurn: Int64
+    private let began: Int64
+    private var openedSoFar = 0
+    private var isCleaningUp = false
+    private var random: SeededRandom
+    private var timer: LoopTimer?
+
+    init(
+        _ attack: any Attack, _ plan: AttackPlan, name: String, honestLives: [LiveID], loop: EventLoop,
+        onFinish: @escaping (AttackTally) -> Void
+    ) {
+        self.attack = attack
+        self.plan = plan
+        self.name = name
+        self.honestLives = honestLives
+        self.targets = attack.channel == .http ? plan.target.http : plan.target.gateways
+        self.loop = loop
+        self.onFinish = onFinish
+        let count = attack.connections(limit: plan.connections)
+        self.attempts = Array(repeating: 0, count: count)
+        self.waiting = Array((0..<count).reversed())
+        self.began = MonotonicClock.microseconds
+        self.nextTurn = self.began
+        self.random = SeededRandom(seed: plan.seed)
+    }
+
+    /// Starts the timer that drives the attack.
+    func start() throws(LoopError) {
+        let timer = try LoopTimer(loop: self.loop) { [self] _ in self.advance() }
+        timer.start(after: .milliseconds(1), repeating: Self.tick)
+        self.timer = timer
+    }
+
+    /// Called when a connection has ended by itself; a new one takes its place later.
+    func connectionEnded(_ connection: AttackConnection) {
+        guard self.connections[connection.index] === connection else { return }
+        self.connections[connection.index] = nil
+        self.waiting.insert(connection.index, at: 0)
+    }
+
+    private func advance() {
+        let now = MonotonicClock.microseconds
+        let elapsed = Duration.microseconds(now - self.began)
+        if elapsed >= self.plan.duration + Self.cleanUpTime { return self.finish() }
+        if elapsed >= self.plan.duration {
+            if !self.isCleaningUp { for connection in self.connections.values { connection.cleanUp() } }
+            self.isCleaningUp = true
+            return
+        }
+        self.openConnections(elapsed)
+        if let turn = self.attack.turn, now >= self.nextTurn {
+            self.nextTurn = now + turn.components.seconds * 1_000_000 + turn.components.attoseconds / 1_000_000_000_000
+            for connection in self.connections.values { connection.takeTurn() }
+        }
+    }
+
+    /// Opens the connections that are due.
+    private func openConnections(_ elapsed: Duration) {
+        let share = 2 * (elapsed / self.plan.duration)
+        let due = Int(share * Double(self.attempts.count)) + 1
+        while self.openedSoFar < due, let index = self.waiting.popLast() {
+            self.openedSoFar += 1
+            self.open(index)
+        }
+        self.tally.mostOpen = max(self.tally.mostOpen, self.connections.count)
+    }
+
+    private func open(_ index: Int) {
+        let target = self.targets[index % self.targets.count]
+        let own = SeededRandom(seed: self.random.next())
+        let client = self.attack.client(
+            AttackClientSetting(
+                index: index, attempt: self.attempts[index], name: self.name, random: own,
+                partitions: self.plan.target.partitions ?? AttackTarget.assumedPartitions, app: self.plan.target.app,
+                honestLives: self.honestLives, token: { [plan] in plan.target.token($0, false) }))
+        self.attempts[index] += 1
+        let connection = AttackConnection(
+            index, client, random: own,
+            target: WebSocketTarget(
+                host: target.host, port: target.port, path: "/v1", subprotocols: ["liveplaza.v1"]),
+            channel: self.attack.channel, swarm: self)
+        do {
+            try connection.start(self.loop, host: target.host, port: target.port)
+            self.connections[index] = connection
+        } catch {
+            self.tally.count("not connected: \(error)")
+            self.waiting.insert(index, at: 0)
+        }
+    }
+
+    private func finish() {
+        self.timer?.close()
+        self.timer = nil
+        for connection in self.connections.values { connection.close() }
+        self.connections = [:]
+        self.onFinish(self.tally)
+    }
+
+    private static let tick = Duration.milliseconds(10)
+    /// How long the connections stay open after the attack, so that the gateway reads their last calls.
+    private static let cleanUpTime = Duration.milliseconds(300)
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The samples of a page in the text format of Prometheus.
+package struct MetricsPage: Sendable {
+    /// The values by name with labels, as they stand in the page.
+    package let values: [String: Double]
+
+    /// Reads a page; lines that are no samples are skipped.
+    package init(_ text: String) {
+        var values: [String: Double] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+                continue
+            }
+            values[String(line[..<space])] = value
+        }
+        self.values = values
+    }
+}

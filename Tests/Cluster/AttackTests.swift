@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import AttackKit
+import ClusterKit
+import LivePlazaKit
+import PlazaModel
+import TestSupport
+import Testing
+
+/// The attack suite against a real cluster, short.
+@Suite(.serialized) struct AttackTests {
+    private static let names = ["number", "number-http", "record", "half-frames", "ping-flood", "login-flood"]
+
+    @Test(.timeLimit(.minutes(3)))
+    func `I1 I16 attacks end no process, stop no partition and lose nothing`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let target = try AttackTarget(
+                gateways: harness.addresses,
+                http: cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.httpPort)) },
+                processes: cluster.processes.compactMap { process in
+                    process.opsPort.map { .init(name: process.name, kind: process.kind, opsPort: $0) }
+                },
+                partitions: cluster.state.partitions, app: AppID(AppsFile.demoApp)
+            ) { harness.token($0, isServer: $1) }
+            var plan = AttackPlan(
+                target: target, attacks: try AttackCatalog.named(Self.names), seed: UInt64.random(in: 0..<1_000_000_000)
+            )
+            plan.duration = .seconds(1)
+            plan.connections = 200
+            let report = try await AttackRunner.run(plan) { _ in }
+            print(report.table)
+            #expect(report.results.count == Self.names.count)
+            for result in report.results {
+                // The latency of one second on a machine that runs other tests too is not judged.
+                let failures = result.verdict.failures.filter { !$0.hasPrefix("p99") }
+                #expect(failures == [], "\(result.name)")
+                #expect(result.measured.gateways["gateway-1"]?.after != nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import AttackKit
+
+@Suite struct AttackClientTests {
+    private static func client(_ attack: any Attack, index: Int = 0) -> any AttackClient {
+        attack.client(
+            AttackClientSetting(
+                index: index, attempt: 0, name: "at-1", random: SeededRandom(seed: 1), partitions: 3, app: "demo",
+                honestLives: ["honest"], token: { "token-of-\($0)" }))
+    }
+
+    /// The texts and requests among pieces.
+    private static func texts(_ pieces: [AttackBytes]) -> [String] {
+        pieces.compactMap {
+            switch $0 {
+            case .text(let text): text
+            case .raw(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .ping: nil
+            }
+        }
+    }
+
+    private static let loggedIn = Outcome.success(
+        result: .loggedIn(session: "s", user: UserInfo(userID: "u"), gateway: "gateway-1", notices: ""))
+
+    @Test func `every attack sends something when it opens or at its turn`() {
+        for attack in AttackCatalog.all {
+            for index in 0..<4 {
+                var client = Self.client(attack, index: index)
+                let pieces = client.opened() + client.takeTurn()
+                #expect(!pieces.isEmpty, "\(attack.name)")
+            }
+        }
+    }
+
+    @Test func `the number attack puts the largest number behind the cursor that it got`() {
+        var client = Self.client(NumberAttack())
+        _ = client.opened()
+        _ = client.replied(.success(result: .lives(items: [], cursor: "gateway-1.17.1")))
+        let sent = (0..<80).flatMap { _ in Self.texts(client.takeTurn()) }
+        #expect(sent.contains { $0.contains("live.list") && $0.contains("gateway-1.17.9223372036854775807") })
+        #expect(sent.contains { $0.contains("cohost.candidates") && $0.contains("gateway-1.17.-1") })
+    }
+
+    @Test func `the record attack bans only in a live of its own, and ends the live`() {
+        var client = Self.client(RecordAttack(), index: 1)
+        _ = client.opened()
+        #expect(client.takeTurn().isEmpty && client.cleanUp().isEmpty)
+        #expect(Self.texts(client.replied(Self.loggedIn)).first?.contains("live.create") == true)
+        _ = client.replied(.success(result: .joined(ticket: Ticket(1), epoch: 1, confirmed: true)))
+        let ban = Self.texts(client.takeTurn())
+        #expect(ban.contains { $0.contains("live.ban") } && ban.allSatisfy { $0.utf8.count < 65_536 })
+        #expect(Self.texts(client.cleanUp()).first?.contains("live.end") == true)
+    }
+
+    @Test func `half of a frame is never a whole one`() {
+        let half = HalfFrameAttack.half
+        let announced = Int(half[2]) << 8 | Int(half[3])
+        #expect(half.count - 8 == announced / 2 && announced > 10_000 && announced < 16 << 10)
+    }
+
+    @Test func `the bodies of the payload attacks are as large as a gateway takes`() throws {
+        for payload in [PayloadAttack.Payload.numbers, .deep] {
+            var client = Self.client(PayloadAttack(payload, over: .http), index: 1)
+            let request = try #require(Self.texts(client.opened()).first)
+            let body = try #require(request.split(separator: "\r\n\r\n", maxSplits: 1).last)
+            #expect((250_000...262_144).contains(body.utf8.count))
+            #expect(request.contains("Content-Length: \(body.utf8.count)\r\n"))
+            var other = Self.client(PayloadAttack(payload, over: .webSocket))
+            let message = try #require(Self.texts(other.takeTurn()).first)
+            #expect((55_000..<65_536).contains(message.utf8.count))
+        }
+    }
+
+    @Test func `answers are read however they are split`() {
+        let close: [UInt8] = [0x88, 2, 0x10, 0x08]
+        let bytes = Array("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n".utf8) + [0x81, 2, 0x68, 0x69] + close
+        for cut in 0...bytes.count {
+            var reader = AnswerReader()
+            var (first, second) = (Array(bytes[..<cut]), Array(bytes[cut...]))
+            var chunk = first.mutableSpan
+            var answers = reader.read(&chunk)
+            chunk = second.mutableSpan
+            answers += reader.read(&chunk)
+            #expect(answers == [.status(101), .text([0x68, 0x69]), .close(4104)], "cut at \(cut)")
+        }
+        var reader = AnswerReader()
+        var refusal = Array("HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\n\r\n{}".utf8)
+        var chunk = refusal.mutableSpan
+        #expect(reader.read(&chunk) == [.status(429)])
+    }
+}

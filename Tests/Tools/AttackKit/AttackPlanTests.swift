@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import AttackKit
+
+@Suite struct AttackPlanTests {
+    private static func target(_ host: String, http: String = "127.0.0.1") throws(AttackError) -> AttackTarget {
+        try AttackTarget(
+            gateways: [PlazaAddress(host: host, port: 1)], http: [PlazaAddress(host: http, port: 2)], processes: [],
+            partitions: 3, app: "demo", token: { user, _ in "token-of-\(user)" })
+    }
+
+    @Test(arguments: ["127.0.0.1", "127.9.8.7", "::1"])
+    func `an address of the loopback interface may be attacked`(host: String) throws {
+        #expect(try Self.target(host).gateways.first?.host == host)
+    }
+
+    @Test(arguments: ["10.0.0.1", "128.0.0.1", "0.0.0.0", "::", "example.org", "127.0.0.1.example.org", "", "127.1"])
+    func `any other address is refused, for either port`(host: String) {
+        #expect(throws: AttackError.notLoopback(host)) { try Self.target(host) }
+        #expect(throws: AttackError.notLoopback(host)) { try Self.target("127.0.0.1", http: host) }
+    }
+
+    @Test func `localhost is not looked up`() throws {
+        #expect(try Self.target("localhost").gateways.first?.host == "127.0.0.1")
+    }
+
+    @Test func `connections come from many addresses, none of them that of honest clients`() {
+        let sources = (0..<20_000).compactMap { Loopback.source(of: $0, to: "127.0.0.1") }
+        #expect(sources.count == 20_000)
+        let counts = Dictionary(grouping: sources) { $0 }.mapValues(\.count)
+        #expect(counts.count == 400 && counts.values.allSatisfy { $0 <= Loopback.connectionsPerSource })
+        #expect(counts.keys.allSatisfy { Loopback.numeric($0) == $0 && $0 != "127.0.0.1" })
+        #expect(Loopback.source(of: 0, to: "::1") == nil)
+    }
+
+    @Test func `attacks are chosen by name, in a fixed order and each once`() throws {
+        #expect(try AttackCatalog.named([]).count == AttackCatalog.all.count)
+        #expect(try AttackCatalog.named(["ping-flood", "number", "number"]).map(\.name) == ["number", "ping-flood"])
+        #expect(throws: AttackError.unknown("numbre")) { try AttackCatalog.named(["numbre"]) }
+        #expect(Set(AttackCatalog.all.map(\.name)).count == AttackCatalog.all.count)
+    }
+
+    @Test func `no attack opens more connections than it may`() {
+        for attack in AttackCatalog.all {
+            for limit in [1, 7, 20_000] { #expect((1...limit).contains(attack.connections(limit: limit))) }
+        }
+    }
+
+    @Test func `without an HTTP address only attacks by WebSocket run`() throws {
+        let gateways = [PlazaAddress(host: "::1", port: 1)]
+        let target = try AttackTarget(
+            gateways: gateways, http: [], processes: [], partitions: nil, app: "demo", token: { user, _ in user })
+        let plan = AttackPlan(target: target, attacks: AttackCatalog.all, seed: 1)
+        #expect(plan.runnable.allSatisfy { $0.channel != .http })
+        #expect(plan.runnable.count >= 8)
+    }
+
+    @Test func `an owner is found for each partition`() throws {
+        for partition in 0..<12 {
+            let name = try #require(PartitionedName.live("a", app: "demo", partition: partition, of: 12))
+            #expect(PlazaTopic.partition(of: LiveKey("demo", LiveID(name)).text, among: 12) == partition)
+        }
+    }
+}

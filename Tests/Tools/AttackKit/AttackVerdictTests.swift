@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import AttackKit
+
+@Suite struct AttackVerdictTests {
+    /// What the honest clients see without an attack.
+    private static let baseline: HonestResult = {
+        var honest = HonestResult()
+        (honest.p50, honest.p99, honest.published, honest.admitted) = (10, 40, 100, 100)
+        return honest
+    }()
+
+    /// A measurement that passes.
+    private static let good: AttackMeasurement = {
+        var measured = AttackMeasurement()
+        measured.honest = baseline
+        measured.tally.pieces = 10
+        measured.tally.mostOpen = 1_000
+        let reading = GatewayReading(startTime: 100, residentBytes: 1e8)
+        measured.gateways["gateway-1"] = GatewayChange(before: reading, after: reading, mostBytes: 1.1e8)
+        measured.http = AnswerRate(asked: 10, answered: 10)
+        measured.partitions = AnswerRate(asked: 2, answered: 2)
+        return measured
+    }()
+
+    private static func failures(_ change: (inout AttackMeasurement) -> Void) -> [String] {
+        var measured = Self.good
+        change(&measured)
+        return AttackVerdict(measured, baseline: Self.baseline).failures
+    }
+
+    @Test func `a cluster that withstands an attack passes`() {
+        #expect(Self.failures { _ in } == [])
+        #expect(Self.failures { $0.honest.p99 = 80 } == [], "twice the baseline is allowed")
+        #expect(Self.failures { $0.honest.admitted = 90 } == [])
+        #expect(Self.failures { $0.http.answered = 5 } == [])
+        #expect(Self.failures { $0.http = AnswerRate() } == [], "no HTTP address is known")
+        #expect(Self.failures { $0.gateways = [:] } == [], "no metrics are known")
+    }
+
+    @Test func `each number that is bad fails the verdict`() {
+        let changes: [(String, (inout AttackMeasurement) -> Void)] = [
+            ("sent nothing", { $0.tally.pieces = 0 }),
+            ("p99 is 81 ms", { $0.honest.p99 = 81 }),
+            ("1 acknowledged items", { $0.honest.missing = 1 }),
+            ("1 items are repeated", { $0.honest.misplaced = 1 }),
+            ("Only 89 of 100 honest messages", { $0.honest.admitted = 89 }),
+            ("Only 0 of 0 honest messages", { ($0.honest.published, $0.honest.admitted) = (0, 0) }),
+            ("lost their connections 1 times", { $0.honest.reconnects = 1 }),
+            ("a client was disconnected", { $0.honest.failures = ["a client was disconnected"] }),
+            ("does not answer any more", { $0.gateways["gateway-1"]?.after = nil }),
+            ("did not answer before", { $0.gateways["gateway-1"]?.before = nil }),
+            ("was started again", { $0.gateways["gateway-1"]?.after?.startTime = 101 }),
+            ("beyond 87 MiB", { $0.gateways["gateway-1"]?.mostBytes = 1e8 + 92_000_000 }),
+            ("Only 4 of 10 honest HTTP", { $0.http.answered = 4 }),
+            ("Only 1 of 2 partitions", { $0.partitions.answered = 1 }),
+            ("Only 0 of 0 partitions", { $0.partitions = AnswerRate() }),
+        ]
+        for (words, change) in changes {
+            let failures = Self.failures(change)
+            #expect(failures.count == 1 && failures.first?.contains(words) == true, "\(words): \(failures)")
+        }
+    }
+
+    @Test func `a p99 of some milliseconds passes whatever the baseline is`() {
+        var fast = Self.baseline
+        fast.p99 = 3
+        var measured = Self.good
+        measured.honest.p99 = 50
+        #expect(AttackVerdict(measured, baseline: fast).isPassed)
+        measured.honest.p99 = 51
+        #expect(!AttackVerdict(measured, baseline: fast).isPassed)
+    }
+
+    @Test func `the memory of 20,000 half frames has a bound of 533 MiB`() {
+        #expect(Int(AttackVerdict.memoryLimit(connections: 20_000)) >> 20 == 532)
+        #expect(Int(AttackVerdict.memoryLimit(connections: 0)) >> 20 == 64)
+    }
+
+    @Test func `the table names each attack, its answers and its failures`() {
+        var bad = Self.good
+        bad.honest.missing = 3
+        bad.tally.answers = ["close 4104": 2, "tooFrequent": 7]
+        var report = AttackReport(baseline: Self.baseline, skipped: ["numbers-http"])
+        for (name, measured) in [("ping-flood", Self.good), ("record", bad)] {
+            report.results.append(
+                .init(
+                    name: name, summary: "", measured: measured,
+                    verdict: AttackVerdict(measured, baseline: Self.baseline)))
+        }
+        #expect(!report.isPassed)
+        for words in [
+            "refused: 7 × tooFrequent, 2 × close 4104", "FAILED: 3 acknowledged items are missing.", "FAILED: record",
+            "numbers-http did not run", "95 → 104", "10/10",
+        ] {
+            #expect(report.table.contains(words), "\(words) in \(report.table)")
+        }
+        report.results.removeLast()
+        #expect(report.isPassed && report.table.contains("withstood all 1 attacks"))
+    }
+}
