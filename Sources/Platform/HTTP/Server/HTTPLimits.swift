@@ -24,7 +24,7 @@ package enum HTTPHeadDecision: Sendable {
 
 /// Why a server refused a connection or cut it off, for metrics.
 package enum HTTPRefusal: String, Sendable, CaseIterable {
-    /// The address has as many connections as it may.
+    /// The address has as many connections as it may, or the most of all while nearly all places are taken.
     case connectionsPerAddress
     /// The client behind a trusted proxy has as many open requests as it may.
     case requestsPerAddress
@@ -49,6 +49,8 @@ package typealias HTTPObserver = @Sendable (_ status: Int, _ microseconds: Int) 
 /// The limits of a server, and its reaction when they are exceeded.
 package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of open connections; further connections stay in the kernel's queue.
+    ///
+    /// Beyond nine tenths, each new connection cuts off one that waits for its client, of the address that has most.
     package var connections = 1_000
     /// The maximum number of open connections of one address, or of one IPv6 network of 64 bits; further ones are
     /// closed at once.

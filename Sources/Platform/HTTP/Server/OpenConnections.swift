@@ -28,12 +28,17 @@ struct OpenConnections {
         let descriptor: Int32
         var phase = Phase.readingHead
         var due: MonotonicTime?
+
+        /// Whether the server waits for the client's next bytes.
+        var isAwaitingClient: Bool { self.phase == .readingHead || self.phase == .readingBody }
     }
 
     private let limits: HTTPLimits
     private var connections: [UInt: Connection] = [:]
     private var connectionsOf: [IPAddress: Int] = [:]
     private var requestsOf: [IPAddress: Int] = [:]
+    /// The connections that were cut off to make room, and that the daemon has not closed yet.
+    private var surplus: Set<UInt> = []
 
     init(limits: HTTPLimits) { self.limits = limits }
 
@@ -57,8 +62,31 @@ struct OpenConnections {
 
     /// Removes a connection.
     mutating func closed(_ id: UInt) {
+        self.surplus.remove(id)
         guard let key = self.connections.removeValue(forKey: id)?.address else { return }
         Self.remove(key, from: &self.connectionsOf)
+    }
+
+    /// Returns a connection to cut off, so that a place stays free for others; nil while a tenth of all places is free,
+    /// or when no connection waits for its client.
+    ///
+    /// It belongs to the address with the most connections. Clients of many addresses could otherwise take all places
+    /// by requests that never end, each address within its own limit. Of that address the one whose time ends first
+    /// goes.
+    mutating func takeSurplus() -> Int32? {
+        let open = self.connections.count - self.surplus.count
+        guard open > self.limits.connections - self.limits.connections / 10 else { return nil }
+        func count(_ connection: Connection) -> Int { connection.address.map { self.connectionsOf[$0] ?? 0 } ?? 0 }
+        let waiting = self.connections.filter { $0.value.isAwaitingClient && !self.surplus.contains($0.key) }
+        let found = waiting.max { a, b in
+            let (of, with) = (count(a.value), count(b.value))
+            guard of == with, let due = a.value.due, let other = b.value.due else { return of < with }
+            return other < due
+        }
+        guard let found else { return nil }
+        self.surplus.insert(found.key)
+        self.connections[found.key]?.due = nil
+        return found.value.descriptor
     }
 
     /// The connection begins its next step.

@@ -15,10 +15,15 @@ extension ServerCore {
 
     /// Registers a new connection.
     func opened(_ id: UInt, from address: IPAddress?, descriptor: Int32) {
-        let isFirst = self.connections.withLock { connections in
-            defer { connections.opened(id, from: address, descriptor: descriptor, at: MonotonicClock.now) }
-            return connections.isEmpty
+        let (isFirst, isCut) = self.connections.withLock { connections in
+            let isFirst = connections.isEmpty
+            connections.opened(id, from: address, descriptor: descriptor, at: MonotonicClock.now)
+            // Under the lock, as in `cutOverdue`.
+            let surplus = connections.takeSurplus()
+            if let surplus { _ = shutdown(surplus, Int32(SHUT_RDWR)) }
+            return (isFirst, surplus != nil)
         }
+        if isCut { self.refused(.connectionsPerAddress) }
         if isFirst { self.deadlinesChanged.wakeUp() }
     }
 

@@ -120,6 +120,30 @@ import Testing
         #expect(isServed)
     }
 
+    /// Rules: R13.30.
+    @Test func `requests that never end leave a place for others`() throws {
+        let served = try Served {
+            $0.connections = 20
+            $0.idleTimeout = .seconds(30)
+            $0.headTimeout = .seconds(30)
+        }
+        var slow: [RawClient] = []
+        for _ in 0..<60 {
+            let client = try RawClient(port: served.server.port)
+            client.send("GET / HTTP/1.1\r\nX-Y: ")
+            slow.append(client)
+        }
+        // The clients of this test have one address; on several, the one with the most loses its oldest connection.
+        let began = ContinuousClock.now
+        Served.eventually {
+            guard let client = try? RawClient(port: served.server.port) else { return false }
+            client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            return (try? client.answer().status) == 200
+        }
+        #expect(ContinuousClock.now - began < .seconds(8))
+        #expect(Set(served.refusal()) == [.connectionsPerAddress])
+    }
+
     /// Rules: R12.7, R13.27.
     @Test func `behind a trusted proxy the client counts, not the connection`() async throws {
         let shelf = Shelf()
