@@ -23,8 +23,9 @@ extension AudienceCommand {
         }
     }
 
-    /// Whether a new epoch is needed after the command was decided without Redis: the next heartbeat would not
-    /// correct the leases, or a question would stay unanswered.
+    /// Whether a new epoch must begin after the command was decided without Redis.
+    ///
+    /// True if later heartbeats would not correct the leases, and for a confirmation, which nobody would repeat.
     var requiresLeases: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true
@@ -33,10 +34,11 @@ extension AudienceCommand {
             false
         }
     }
+
     /// Whether the caller must be in the live.
     ///
-    /// The directory has already checked the callers of the commands that it passes on.
-    var needsTicket: Bool {
+    /// The directory has already checked the callers of the commands that it forwards to presence.
+    var requiresMembership: Bool {
         switch self {
         case .leave, .list, .profile: true
         case .opened, .ended, .join, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,

@@ -4,10 +4,10 @@
 package enum AudienceEvent: Hashable, Sendable {
     /// Redis cannot be reached. `mayHaveRun`: whether Redis may have executed the requests.
     case leasesUnavailable(batch: [PlannedInput], mayHaveRun: Bool)
-    /// Redis is reachable again with the same leases, and nothing was decided without them.
+    /// Redis is reachable again with the same leases, and no input was decided without them.
     case leasesRecovered
     /// A new epoch of the leases began with no leases (I5). `name` is unique among the epochs of the partition.
-    /// `wasEmpty`: the partition had no sessions before, so that no assertions need to be awaited.
+    /// `wasEmpty`: the partition had no sessions before; the epoch settles at once.
     case leaseEpochBegan(name: String, wasEmpty: Bool)
     /// The result of one input's request; `.nothing` for an input without a request.
     case leasesAnswered(PlannedInput, LeaseResult)

@@ -8,7 +8,7 @@ package enum AudienceKey: RowKey {
     case partition
     /// A running live.
     case live(LiveKey)
-    /// The revocation fence of a live's kicked users. It has a row of its own, because the live's row changes with
+    /// The revocation fence of a live's kicked users. The fence has its own row, because the live's row changes with
     /// every count.
     case fence(LiveKey)
     /// The bans of a live.
@@ -42,7 +42,7 @@ package enum AudienceKey: RowKey {
 
     /// Orders by kind, then by name.
     ///
-    /// It compares the parts without building texts, because thousands of windows fall due at the same time.
+    /// The comparison builds no texts, because thousands of windows fall due at the same time.
     package static func < (a: AudienceKey, b: AudienceKey) -> Bool {
         switch (a, b) {
         case (.live(let one), .live(let other)), (.fence(let one), .fence(let other)),

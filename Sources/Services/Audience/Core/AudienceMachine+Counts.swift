@@ -5,8 +5,8 @@ internal import PlazaModel
 // MARK: - Counts
 
 extension AudienceMachine {
-    /// Stores a live's new count, and publishes it now or one second after the last published count.
-    func countReceived(
+    /// Stores a live's new count, and publishes the count now or one second after the last published count.
+    func updateCount(
         _ key: LiveKey, _ count: Int, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]
     ) {
         guard var row = rows.live(key) else { return }
@@ -16,7 +16,7 @@ extension AudienceMachine {
         self.reportOccupancy(key, at: now, in: &rows, into: &effects)
     }
 
-    /// Publishes a changed count at most once a second; a count that comes too soon is published when it falls due.
+    /// Publishes a changed count at most once a second; a count that changes too soon is published at `countDue`.
     ///
     /// The last value is always published. While the leases are stale, nothing is published.
     func publishCount(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
@@ -33,7 +33,7 @@ extension AudienceMachine {
         rows[.live(key)] = .live(row: row)
     }
 
-    /// Publishes the count, even if it is unchanged or comes too soon.
+    /// Publishes the count, even if unchanged or less than a second after the last published count.
     func publishCountNow(_ key: LiveKey, _ row: inout LiveRow, at now: Timestamp, into effects: inout [Effect]) {
         (row.publishedCount, row.publishedTotal, row.publishedAt, row.countDue) = (
             row.count, row.totalViewers, now, nil

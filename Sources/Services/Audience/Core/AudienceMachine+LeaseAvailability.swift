@@ -12,7 +12,7 @@ extension AudienceMachine {
     ///   - mayHaveRun: whether Redis may have executed the requests.
     ///   - moment: the moment of the first input of the batch.
     ///   - rows: the partition's rows.
-    ///   - effects: the effects are appended here.
+    ///   - effects: the effects are appended to this array.
     func leasesUnavailable(
         _ batch: [PlannedInput], mayHaveRun: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
@@ -27,13 +27,13 @@ extension AudienceMachine {
             planned.decision == .proceed && planned.request != nil && (planned.input?.command.requiresLeases ?? false)
         }
         if mayHaveRun || changesLeases { partition.needsEpoch = true }
-        let isNew = !partition.isUnavailable
+        let wasAvailable = !partition.isUnavailable
         partition.isUnavailable = true
         rows[.partition] = .partition(row: partition)
-        if isNew { self.markStale(at: moment.now, in: &rows, into: &effects) }
+        if wasAvailable { self.markStale(at: moment.now, in: &rows, into: &effects) }
     }
 
-    /// Handles the return of Redis with the same leases, after nothing was decided without them.
+    /// Handles the return of Redis with the same leases, when no input was decided without them.
     func leasesRecovered(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         guard partition.isUnavailable else { return }
@@ -42,15 +42,14 @@ extension AudienceMachine {
         self.markFresh(at: moment.now, in: &rows, into: &effects)
     }
 
-    /// Handles the beginning of a new epoch, which starts without leases: gateways are asked to assert their sessions
-    /// (I5).
+    /// Handles the beginning of a new epoch, which has no leases: asks the gateways to assert their sessions (I5).
     ///
     /// - Parameters:
     ///   - name: the epoch's name, unique among the epochs of this partition.
-    ///   - wasEmpty: whether the partition had no sessions before, so that no assertions need to be awaited.
+    ///   - wasEmpty: whether the partition had no sessions before; if so, the epoch settles at once.
     ///   - moment: the moment of the first input of the batch.
     ///   - rows: the partition's rows.
-    ///   - effects: the effects are appended here.
+    ///   - effects: the effects are appended to this array.
     func leaseEpochBegan(
         _ name: String, wasEmpty: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
@@ -83,7 +82,7 @@ extension AudienceMachine {
         for key in stale {
             effects.append(.seat(SeatInput(key, .confirmOccupants)))
             effects.append(.connection(ConnectionInput(app: key.app, .confirmOwner(live: key.live))))
-            // An assertion changes only the count, so the owner's presence must be asked for.
+            // An assertion changes only the count, so presence asks itself whether the owner is in the live.
             if let row = rows.live(key) { effects.append(.audience(AudienceInput(key, .confirm(user: row.owner)))) }
         }
     }
@@ -95,7 +94,7 @@ extension AudienceMachine {
             row.countDue = nil
             row.publishedAt = now
             rows[.live(key)] = .live(row: row)
-            // The last published count, marked as stale, is better than a count of the users asserted so far.
+            // The last published count is marked as stale; the number of users asserted so far would be too low.
             effects.append(.count(row.record(key, at: now)))
         }
     }

@@ -7,10 +7,9 @@ internal import PlazaModel
 extension AudienceMachine {
     /// Reports changes of the occupancy to the directory: the owner's presence, and whether the live is empty.
     ///
-    /// The directory uses the reports to suspend and dismiss lives.
-    ///
-    /// It reports at most once a second, and always the last value. The loss of the leases must not suspend or
-    /// end a live. So while the leases are uncertain, only arrivals are reported (I5).
+    /// The directory uses the reports to suspend and dismiss lives. Presence reports at most once a second, and always
+    /// the last value. The loss of the leases must not suspend or end a live. So while the leases are uncertain,
+    /// presence reports only that the owner or a viewer has arrived (I5).
     func reportOccupancy(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         guard var row = rows.live(key) else { return }
         var owner = row.ownerPresence

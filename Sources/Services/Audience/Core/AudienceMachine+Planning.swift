@@ -10,31 +10,31 @@ extension AudienceMachine {
     /// Only openings, endings and the directory's rules (admins, limits, bans) change rows in this phase.
     ///
     /// - Parameters:
-    ///   - inputs: the inputs, in order; nil is a tick.
+    ///   - inputs: the inputs, in order; a tick has a moment only.
     ///   - rows: the partition's rows.
     /// - Returns: one planned input for each input.
     package func plan(_ inputs: [(moment: Moment, input: AudienceInput?)], in rows: inout Rows) -> [PlannedInput] {
-        // The calls of this batch that are planned, but whose outcomes are not recorded yet.
-        var planned: Set<CallID> = []
+        // The calls of this batch whose outcomes are not recorded yet.
+        var plannedCalls: Set<CallID> = []
         return inputs.map { moment, input in
             guard let input else { return self.planTick(at: moment, in: rows) }
             guard input.command.isRecorded, let caller = input.command.caller else {
                 return self.planInput(input, at: moment, in: &rows)
             }
             let call = CallID(key: .calls(input.key, caller.userID, caller.request.session), caller.request)
-            guard !planned.contains(call) else { return PlannedInput(moment, input, .repeated) }
-            let found = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
-            if case .leave = input.command, caller.ticket == nil, found == .fresh {
-                // The gateway asks only whether the call repeats an earlier leave (R15.16).
+            guard !plannedCalls.contains(call) else { return PlannedInput(moment, input, .repeated) }
+            let recorded = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
+            if case .leave = input.command, caller.ticket == nil, recorded == .fresh {
+                // A leave without a ticket can only repeat an earlier leave (R15.16), and this leave repeats none.
                 return PlannedInput(moment, input, .rejected(ReplyError(.notInRoom, "you are not in the live")))
             }
-            switch found.asLateRetry(caller.isLateRetry) {
+            switch recorded.asLateRetry(caller.isLateRetry) {
             case .repeated: return PlannedInput(moment, input, .repeated)
             case .forgotten: return PlannedInput(moment, input, .rejected(.requestForgotten))
             case .fresh:
-                let step = self.planInput(input, at: moment, in: &rows)
-                if step.decision == .proceed { planned.insert(call) }
-                return step
+                let plannedInput = self.planInput(input, at: moment, in: &rows)
+                if plannedInput.decision == .proceed { plannedCalls.insert(call) }
+                return plannedInput
             }
         }
     }
@@ -57,40 +57,24 @@ extension AudienceMachine {
     private func planInput(_ input: AudienceInput, at moment: Moment, in rows: inout Rows) -> PlannedInput {
         let key = input.key
         switch input.command {
-        case .opened(let epoch, let owner):
-            if let row = rows.live(key), row.epoch >= epoch { return PlannedInput(moment, input, .ignored) }
-            var row = LiveRow(epoch: epoch, owner: owner.userID, openedAt: moment.offset, publishedAt: moment.now)
-            row.isStale = rows.partition.isUnavailable
-            rows[.live(key)] = .live(row: row)
-            rows[.fence(key)] = nil
-            rows[.bans(key)] = nil
-            return PlannedInput(moment, input, .proceed, epoch: epoch, request: .clear(live: key))
-        case .ended(let epoch, var ending):
-            // The end is passed on to the fan-out even when the live is not known here (R3.56).
-            guard let row = rows.live(key), row.epoch == epoch else { return PlannedInput(moment, input, .proceed) }
-            rows[.live(key)] = nil
-            rows[.fence(key)] = nil
-            rows[.bans(key)] = nil
-            ending.totalViewers = Int64(row.totalViewers)
-            let input = AudienceInput(key, .ended(epoch: epoch, ending: ending))
-            return PlannedInput(moment, input, .proceed, epoch: epoch, request: .clear(live: key))
+        case .opened(let epoch, let owner): return self.planOpening(input, epoch, owner, at: moment, in: &rows)
+        case .ended(let epoch, let ending): return self.planEnd(input, epoch, ending, at: moment, in: &rows)
         default: break
         }
         guard let row = rows.live(key) else { return PlannedInput(moment, input, self.decisionWithoutLive(input)) }
-        if let caller = input.command.caller, input.command.needsTicket,
-            let error = self.rejection(of: caller, in: row, rows.fence(key))
+        if let caller = input.command.caller, input.command.requiresMembership,
+            let error = self.rejection(ofMember: caller, in: row, rows.fence(key))
         {
             return PlannedInput(moment, input, .rejected(error))
         }
         if let error = self.rejection(of: input.command, at: moment, row, rows.bans(key), rows.fence(key)) {
             return PlannedInput(moment, input, .rejected(error))
         }
-        if self.applyRule(input.command, key, at: moment.now, in: &rows) {
+        if self.applyDirectoryRule(input.command, key, at: moment.now, in: &rows) {
             return PlannedInput(moment, input, .proceed, epoch: row.epoch)
         }
         guard let request = self.request(for: input, at: moment, row, rows.fence(key)) else {
-            // The only calls that get here are an app server's: it is in no live, so it can neither leave one nor
-            // change its profile there.
+            // A call without a lease request is a leave or a profile change of an app's server, which is in no live.
             let error = ReplyError(.notInRoom, "join the live before acting in it")
             return PlannedInput(moment, input, input.command.caller == nil ? .ignored : .rejected(error))
         }
@@ -102,8 +86,8 @@ extension AudienceMachine {
         -> LeaseRequest?
     {
         let key = input.key
-        // Whether the ticket is from this live, older than this input, and newer than the user's last kick or ban.
-        func isAdmitted(_ user: UserID, _ ticket: Ticket) -> Bool {
+        // Whether the ticket is from this live, was issued before this input, and after the user's last kick or ban.
+        func isValidTicket(of user: UserID, _ ticket: Ticket) -> Bool {
             ticket.offset >= row.openedAt && ticket.offset < moment.offset && fence.admit(user, ticket)
         }
         switch input.command {
@@ -112,23 +96,23 @@ extension AudienceMachine {
             let member = Presence(
                 session: caller.request.session, user: caller.user, ticket: Ticket(moment.offset), silentFor: 0)
             return .join(
-                live: key, owner: row.owner, member: member, limit: self.maxMembers(key, row), since: caller.ticket,
+                live: key, owner: row.owner, member: member, limit: self.viewerLimit(key, row), since: caller.ticket,
                 isOnly: self.policies[key.app].devices == .one)
         case .leave(let caller):
             guard let ticket = caller.ticket else { return nil }
             return .leave(
                 live: key, owner: row.owner, user: caller.userID, session: caller.request.session, ticket: ticket)
         case .heartbeats(let heartbeats):
-            let valid = heartbeats.filter { isAdmitted($0.user, $0.ticket) }
+            let valid = heartbeats.filter { isValidTicket(of: $0.user, $0.ticket) }
             return valid.isEmpty ? nil : .heartbeats(live: key, owner: row.owner, heartbeats: valid)
         case .assert(let members):
-            let valid = members.filter { isAdmitted($0.user.userID, $0.ticket) }
+            let valid = members.filter { isValidTicket(of: $0.user.userID, $0.ticket) }
             return valid.isEmpty ? nil : .assert(live: key, owner: row.owner, members: valid)
         case .signOff(let session, let user, let ticket):
-            guard isAdmitted(user, ticket) else { return nil }
+            guard isValidTicket(of: user, ticket) else { return nil }
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
-        case .kick(let user, _, _): return .kick(live: key, user: user, isUnsure: row.isStale)
-        case .banned(let user, _, _): return .kick(live: key, user: user, isUnsure: true)
+        case .kick(let user, _, _): return .kick(live: key, user: user, includesAbsent: row.isStale)
+        case .banned(let user, _, _): return .kick(live: key, user: user, includesAbsent: true)
         case .profile(let caller):
             guard let ticket = caller.ticket else { return nil }
             return .rename(live: key, user: caller.user, session: caller.request.session, ticket: ticket)
@@ -139,12 +123,13 @@ extension AudienceMachine {
         case .verifyGuestMembership(let user, _, _), .announceMute(let user, _, _):
             return .profile(live: key, user: user)
         case .confirm(let user):
-            // Stale leases cannot answer. Once they are certain again, seats and connections are notified to ask
-            // again.
+            // Stale leases do not tell who is in the live. When a new epoch has settled, presence makes the seat and
+            // connection machines ask again.
             return row.isStale ? nil : .isMember(live: key, user: user)
         }
     }
 
+    /// The decision on an input whose live is not running.
     private func decisionWithoutLive(_ input: AudienceInput) -> PlannedInput.Decision {
         switch input.command {
         case .join: .rejected(ReplyError(.noSuchRoomOnEntry, "there is no such live"))
@@ -155,8 +140,8 @@ extension AudienceMachine {
         }
     }
 
-    /// The error for a caller that may not act in the live; nil when it may.
-    func rejection(of caller: Caller, in row: LiveRow, _ fence: RevocationFence) -> ReplyError? {
+    /// The error for a caller who has not joined the live or was kicked after its join; nil for a member.
+    func rejection(ofMember caller: Caller, in row: LiveRow, _ fence: RevocationFence) -> ReplyError? {
         if caller.role == .user, let ticket = caller.ticket, ticket.offset < row.openedAt {
             return Self.earlierLive
         }

@@ -6,7 +6,7 @@ internal import PlazaModel
 
 extension AudienceMachine {
     /// Replies to a call, and records the outcome for retries.
-    func answer(
+    func replyAndRecord(
         _ caller: Caller, _ outcome: Outcome, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
@@ -19,38 +19,43 @@ extension AudienceMachine {
         effects.append(.reply(Reply(to: caller, app: input.key.app, outcome)))
     }
 
-    func answerAgain(_ input: AudienceInput, in rows: Rows, into effects: inout [Effect]) {
+    /// Sends the recorded reply to a repeated call, unless the repeated call is a join that is not valid any more.
+    func repeatReply(_ input: AudienceInput, in rows: Rows, into effects: inout [Effect]) {
         guard let caller = input.command.caller else { return }
         let window = rows.window(.calls(input.key, caller.userID, caller.request.session))
         switch window?.lookup(caller.counter) {
         case .repeated(.answered(let outcome, let seen)):
-            let lost = self.membershipLoss(since: outcome, of: caller, input.key, in: rows)
-            let answer = lost.map { Outcome.failure(error: $0) } ?? outcome
-            effects.append(.reply(Reply(to: caller, app: input.key.app, answer, seen: seen)))
+            let rejection = self.rejection(ofRepeatedJoin: outcome, caller, input.key, in: rows)
+            let reply = rejection.map { Outcome.failure(error: $0) } ?? outcome
+            effects.append(.reply(Reply(to: caller, app: input.key.app, reply, seen: seen)))
         case .repeated(.passedOn), .fresh, .forgotten, nil:
             // The first copy was rejected in this batch without recording an outcome.
             effects.append(.requestForgotten(caller, input.key.app))
         }
     }
 
-    /// The error for a repeated join that is no longer valid; nil when the join still holds.
+    /// The error for a repeated join after the live has ended or the user was kicked; nil for other calls and valid
+    /// joins.
     ///
-    /// Without this check, the gateway would let the client in with the recorded outcome. `revokeJoins` has already
-    /// replaced the outcomes of a session that left.
-    private func membershipLoss(
-        since outcome: Outcome, of caller: Caller, _ key: LiveKey, in rows: Rows
+    /// Without this check, the gateway would admit the client with the recorded outcome. `revokeRecordedJoins` has
+    /// already replaced the outcomes of a session that left.
+    private func rejection(
+        ofRepeatedJoin outcome: Outcome, _ caller: Caller, _ key: LiveKey, in rows: Rows
     ) -> ReplyError? {
         guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else { return nil }
         guard rows.live(key)?.epoch == epoch else { return ReplyError(.noSuchRoomOnEntry, "the live has ended") }
         return rows.fence(key).admit(caller.userID, ticket) ? nil : Self.ticketRevoked
     }
 
-    /// Makes retries of a session's joins up to `ticket` fail, because the session has left.
-    func revokeJoins(of session: SessionID, _ user: UserID, upTo ticket: Ticket, _ key: LiveKey, in rows: inout Rows) {
+    /// Replaces the recorded outcomes of a session's joins up to `ticket` by an error, because the session has left.
+    func revokeRecordedJoins(
+        of session: SessionID, _ user: UserID, upTo ticket: Ticket, _ key: LiveKey, in rows: inout Rows
+    ) {
         let calls = AudienceKey.calls(key, user, session)
         guard var window = rows.window(calls) else { return }
-        window.replaceOutcomes { known in
-            guard case .answered(.success(.joined(let given, _, _, _)), let seen) = known, given <= ticket else {
+        window.replaceOutcomes { recorded in
+            guard case .answered(.success(.joined(let joinTicket, _, _, _)), let seen) = recorded, joinTicket <= ticket
+            else {
                 return nil
             }
             return .answered(outcome: .failure(error: Self.sessionLeft), seen: seen)

@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// Decides which users are in the lives of one partition.
 ///
-/// The leases are in Redis. The machine only plans lease requests and handles their results.
+/// Redis holds the leases. The machine only plans lease requests and handles their results.
 ///
 /// Each batch takes two phases, so that it costs one round trip to Redis:
 /// 1. `plan` turns the inputs of the batch into lease requests, which the caller executes in one pipeline.
@@ -23,7 +23,7 @@ package struct AudienceMachine: Machine {
     package let policies: Policies
     /// How long a new epoch waits for gateways to assert their sessions.
     ///
-    /// It is shorter than the 15 s of I5, because reconnecting to Redis and publishing the counts take time too.
+    /// The wait is shorter than the 15 s of I5, because reconnecting to Redis and publishing the counts take time too.
     package let settling: Milliseconds
     /// The maximum number of leases that expire in one tick; the rest expire in the following ticks.
     package let expiryLimit: Int
@@ -76,7 +76,7 @@ extension AudienceMachine {
         case .live(let live):
             self.publishCount(live, at: moment.now, in: &rows, into: &effects)
             self.reportOccupancy(live, at: moment.now, in: &rows, into: &effects)
-        case .bans(let live): self.store(rows.bans(live), live, at: moment.now, in: &rows)
+        case .bans(let live): self.storeBans(rows.bans(live), live, at: moment.now, in: &rows)
         case .calls:
             guard var window = rows.window(key) else { return }
             rows[key] = window.expire(at: moment) ? nil : .calls(row: window)
@@ -113,7 +113,7 @@ extension Journal where Key == AudienceKey, Row == AudienceRow {
         guard case .calls(let row)? = self[key] else { return nil }
         return row
     }
-    /// The running lives, in order.
+    /// The keys of the running lives, sorted.
     package var lives: [LiveKey] {
         self.sortedKeys { if case .live = $0 { true } else { false } }
             .compactMap { if case .live(let key) = $0 { key } else { nil } }

@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// One keyed piece of presence's state.
 ///
-/// The sessions in a live are not part of it: Redis holds them, and gateways can assert them again.
+/// No row has the sessions of a live: Redis holds the sessions, and gateways can assert them again.
 package enum AudienceRow: JournalRow, Codable {
     case partition(row: PartitionRow)
     case live(row: LiveRow)
@@ -40,7 +40,7 @@ package struct PartitionRow: Hashable, Sendable, Codable {
     package var isUnavailable = false
     /// Whether a change of the leases was decided without Redis, so that a new epoch must begin (I5).
     package var needsEpoch = false
-    /// How long the partition has stood still so far (`Moment.standstill`); nil: not yet.
+    /// The total standstill of the partition so far (`Moment.standstill`); nil means none.
     package var standstill: Milliseconds?
 
     package init() {}
@@ -59,7 +59,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var epoch: Int64
     /// The owner.
     ///
-    /// It has a lease like every user, but is not listed, counted, or announced as joined or left.
+    /// The owner has a lease like every user, but is not listed, counted, or announced as joined or left.
     package var owner: UserID
     /// The users who are shown as admins.
     package var admins: [UserID] = []
@@ -79,7 +79,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var publishedAt: Timestamp
     /// When the unpublished count is due to be published (at most one update a second).
     package var countDue: Timestamp?
-    /// Whether the owner is present, has left or is offline, according to its leases.
+    /// Whether the owner is present, has left or is offline, according to the leases.
     package var ownerPresence = OwnerPresence.left
     /// The occupancy last reported to the directory, which assumes these values for a new live.
     package var reportedOwner = OwnerPresence.left
@@ -89,12 +89,13 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var occupancyDue: Timestamp?
     /// Whether the leases of this live are uncertain: Redis cannot be reached, or a new epoch has not settled.
     package var isStale = false
-    /// Whether a new epoch has settled and it must still be confirmed that the owner is in the live.
+    /// Whether a new epoch has settled and presence does not know yet whether the owner is in the live.
     package var awaitsOwner = false
     /// Whether a user joined while Redis could not be reached: then the live is not empty, even if it has no leases.
     package var hasUnrecordedJoins = false
-    /// The users who were kicked while the leases are uncertain and have not joined since; a second kick of them
-    /// fails (I6).
+    /// The users who were kicked while the leases are uncertain and have not joined again.
+    ///
+    /// A second kick of such a user fails (I6).
     package var kickedWhileStale: [UserID] = []
 
     package init(epoch: Int64, owner: UserID, openedAt: Int64, publishedAt: Timestamp) {

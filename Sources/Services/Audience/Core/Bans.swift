@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The users who may not join a live, each until the end of its ban.
+/// The users who may not join a live, with the end of each ban.
 ///
 /// The directory decides bans; presence enforces them (I6).
 package struct Bans: Hashable, Sendable, Codable {

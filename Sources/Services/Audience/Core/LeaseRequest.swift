@@ -6,24 +6,24 @@ package import PlazaModel
 /// `page`, `isMember` and `profile` only read. All others change the leases; each takes effect at most once for each
 /// inbox offset.
 package enum LeaseRequest: Hashable, Sendable {
-    /// Adds a session, or refreshes it. If `isOnly`, the user's other sessions are removed.
+    /// Adds a session, or extends its lease. If `isOnly`, also removes the user's other sessions.
     ///
-    /// Rejected as `full` when the live has `limit` users and this user is not among them. Rejected as `ticketVoid`
-    /// when the session left or was removed after its join with the ticket `since`, or when that ticket belongs to
-    /// another user.
+    /// Rejected as `full` when the live has `limit` users and this user is not among them. `since` is the ticket of
+    /// the session's earlier join. Rejected as `ticketVoid` when the session left or was removed after that join, or
+    /// when that ticket belongs to another user.
     case join(
         live: LiveKey, owner: UserID, member: Presence, limit: Int, since: Ticket? = nil, isOnly: Bool = false)
     /// Removes a session, unless it has joined again since `ticket`.
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
-    /// Extends each lease to now − `silentFor` + lease; never shortens one. Adds users whose leases have expired
-    /// again.
+    /// Extends each lease to now − `silentFor` + the lease's duration; never shortens a lease. A user whose leases
+    /// have expired gets a new lease.
     case heartbeats(live: LiveKey, owner: UserID, heartbeats: [Heartbeat])
     /// Adds the members that a gateway asserts; only the count is reported.
     case assert(live: LiveKey, owner: UserID, members: [Presence])
-    /// Removes all sessions of a user. If `isUnsure`, also revokes sessions that have no lease.
-    case kick(live: LiveKey, user: UserID, isUnsure: Bool)
-    /// Changes the name or picture of a user who has a session, or had one until recently. A void ticket changes
-    /// nothing.
+    /// Removes all sessions of a user. If `includesAbsent`, also revokes the tickets of a user without a session.
+    case kick(live: LiveKey, user: UserID, includesAbsent: Bool)
+    /// Changes the name or picture of a user who has a session or whose session has expired recently. A ticket that
+    /// is not valid changes nothing.
     case rename(live: LiveKey, user: UserInfo, session: SessionID, ticket: Ticket)
     /// Removes all sessions of a live, because it has ended or a live of the same name begins.
     case clear(live: LiveKey)

@@ -33,7 +33,7 @@ package enum LeaseChange: Hashable, Sendable {
     case full
     /// The join was rejected: its earlier ticket is no longer valid.
     case ticketVoid
-    /// The session left. `isLast`: it was the user's last one.
+    /// The session left. `isLast`: the user has no other session.
     case left(user: UserInfo, isLast: Bool, count: Int)
     /// The user was removed with all sessions.
     case kicked(user: UserInfo, count: Int)

@@ -17,10 +17,10 @@ package struct PlannedInput: Hashable, Sendable {
     }
 
     package var moment: Moment
-    /// The input; nil for a tick.
+    /// The decoded record of the inbox; nil for a tick.
     package var input: AudienceInput?
     package var decision: Decision
-    /// The feed epoch of the live that was running when the input was planned.
+    /// The feed epoch of the live that was running when the input was planned; nil when no live was running.
     package var epoch: Int64?
     /// The lease request; nil when the input needs none.
     package var request: LeaseRequest?

@@ -67,7 +67,7 @@ import Testing
                     AudienceInput(AudienceHarness.key, .banned(user: "alice", until: nil, caller: nil))
                 ), (Moment(now: harness.now, offset: 201), AudienceInput(AudienceHarness.key, .join(caller: caller))),
             ], in: &harness.rows)
-        #expect(steps[0].request == .kick(live: AudienceHarness.key, user: "alice", isUnsure: true))
+        #expect(steps[0].request == .kick(live: AudienceHarness.key, user: "alice", includesAbsent: true))
         #expect(steps[1].request == nil)
         harness.rows.rollback()
         #expect(harness.rows[.bans(AudienceHarness.key)] == nil)

@@ -5,29 +5,29 @@ internal import PlazaModel
 // MARK: - Kicks and bans
 
 extension AudienceMachine {
-    /// Handles the kick of a user, which the directory has authorised.
-    func kicked(
+    /// Handles a kick that the directory has authorised.
+    func handleKick(
         _ user: UserID, _ reason: KickReason, by caller: Caller, _ input: AudienceInput, _ planned: PlannedInput,
         _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        let isOut = self.remove(
+        let isRemoved = self.remove(
             user, reason, by: caller.userID, input.key, planned.moment, result, in: &rows, into: &effects)
         let error = ReplyError(.notMember, "the user is not in the live")
-        let outcome: Outcome = isOut ? .success(result: .done) : .failure(error: error)
-        self.answer(caller, outcome, input, planned.moment, in: &rows, into: &effects)
+        let outcome: Outcome = isRemoved ? .success(result: .done) : .failure(error: error)
+        self.replyAndRecord(caller, outcome, input, planned.moment, in: &rows, into: &effects)
     }
 
     /// Handles a ban by the directory: revokes the user's tickets, and removes the user if it is in the live.
-    func banned(
+    func handleBan(
         _ user: UserID, by caller: Caller?, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult,
         in rows: inout Rows, into effects: inout [Effect]
     ) {
         guard let row = rows.live(key) else { return }
         let reason: KickReason = caller?.role == .user ? .byAdmin : .byServer
-        let isOut = self.remove(
+        let isRemoved = self.remove(
             user, reason, by: caller?.userID ?? row.owner, key, moment, result, in: &rows, into: &effects)
-        // A user whose lease has expired could return with its ticket; a banned user must not.
-        if !isOut { self.raiseFloor(of: user, to: Ticket(moment.offset), key, in: &rows, into: &effects) }
+        // A heartbeat with an earlier ticket would return the user to the live after its lease has expired.
+        if !isRemoved { self.raiseFence(of: user, to: Ticket(moment.offset), key, in: &rows, into: &effects) }
     }
 
     /// Removes a user from a live with all its sessions.
@@ -40,26 +40,26 @@ extension AudienceMachine {
         guard var row = rows.live(key) else { return false }
         var found: (user: UserInfo, count: Int)?
         for case .kicked(let info, let count) in result.changes { found = (info, count) }
-        // Stale leases may lack users who are in the live. So a kick then succeeds for any user, once.
-        let isUnsure = row.isStale || result == .unavailable
-        guard found != nil || isUnsure && !row.kickedWhileStale.contains(user) else { return false }
-        if isUnsure {
+        // Uncertain leases may lack users who are in the live. So the first kick of any user succeeds then.
+        let areLeasesUncertain = row.isStale || result == .unavailable
+        guard found != nil || areLeasesUncertain && !row.kickedWhileStale.contains(user) else { return false }
+        if areLeasesUncertain {
             row.kickedWhileStale.append(user)
             if row.kickedWhileStale.count > Self.kickedWhileStaleLimit { row.kickedWhileStale.removeFirst() }
             rows[.live(key)] = .live(row: row)
         }
         let floor = Ticket(moment.offset)
-        self.raiseFloor(of: user, to: floor, key, in: &rows, into: &effects)
+        self.raiseFence(of: user, to: floor, key, in: &rows, into: &effects)
         if user == row.owner {
             row.ownerPresence = .left
             rows[.live(key)] = .live(row: row)
         } else {
             self.publish(.audienceLeft(user: found?.user ?? UserInfo(userID: user)), to: key, into: &effects)
         }
-        self.notifyUserGone(user, key, row, into: &effects)
-        self.notifyBackend(
+        self.notifyOfLeave(user, key, row, into: &effects)
+        self.sendMemberEvent(
             key, .leave, [found?.user ?? UserInfo(userID: user)], at: moment.now, into: &effects)
-        self.countReceived(key, found?.count ?? row.count, at: moment.now, in: &rows, into: &effects)
+        self.updateCount(key, found?.count ?? row.count, at: moment.now, in: &rows, into: &effects)
         effects.append(
             .notice(
                 Notice(
@@ -68,9 +68,9 @@ extension AudienceMachine {
         return true
     }
 
-    /// Raises the user's revocation fence here and in the other machines: they reject calls with earlier tickets
-    /// (I6).
-    func raiseFloor(
+    /// Raises the user's revocation fence in presence and in the other machines, which then reject the user's earlier
+    /// tickets (I6).
+    func raiseFence(
         of user: UserID, to ticket: Ticket, _ key: LiveKey, in rows: inout Rows, into effects: inout [Effect]
     ) {
         var fence = rows.fence(key)

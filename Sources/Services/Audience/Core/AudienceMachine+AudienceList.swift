@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Pages of the audience list
+
+extension AudienceMachine {
+    /// The error for a cursor that no page of the list has returned; nil when the cursor is valid or empty.
+    func rejection(ofCursor cursor: String) -> ReplyError? {
+        if cursor.isEmpty || Int64(cursor) != nil { return nil }
+        return ReplyError(.invalidParameter, "the cursor does not belong to this list")
+    }
+
+    /// Replies with the page that Redis has returned, and adds the role of each member.
+    func replyWithPage(
+        _ caller: Caller, _ key: LiveKey, _ row: LiveRow, _ result: LeaseResult, into effects: inout [Effect]
+    ) {
+        guard case .page(let members, let next, let count) = result else {
+            return effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailable))))
+        }
+        let membersWithRoles = members.map { member in
+            AudienceMember(user: member.user, role: row.role(of: member.user.userID), joinedAt: member.joinedAt)
+        }
+        let page = AudiencePage(members: membersWithRoles, cursor: next.map(String.init) ?? "", count: count)
+        effects.append(.success(.audience(page: page), to: caller, app: key.app))
+    }
+}

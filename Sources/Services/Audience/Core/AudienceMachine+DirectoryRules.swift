@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Rules that the directory decides and presence enforces
+
+extension AudienceMachine {
+    /// Applies a rule of the directory (admins, limit of users, bans) in the first phase, so that the rule holds for
+    /// the next input of the batch.
+    ///
+    /// - Returns: true when the command needs no lease request and nothing remains to do.
+    func applyDirectoryRule(_ command: AudienceCommand, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) -> Bool
+    {
+        switch command {
+        case .rights(let admins, let maxMembers):
+            guard var row = rows.live(key) else { return true }
+            (row.admins, row.maxMembers) = (admins, maxMembers)
+            rows[.live(key)] = .live(row: row)
+            return true
+        case .unbanned(let user):
+            var bans = rows.bans(key)
+            bans.lift(user)
+            self.storeBans(bans, key, at: now, in: &rows)
+            return true
+        case .banned(let user, let until, _):
+            var bans = rows.bans(key)
+            bans.set(user, until: until)
+            self.storeBans(bans, key, at: now, in: &rows)
+            return false
+        case .opened, .ended, .join, .leave, .heartbeats, .assert, .kick, .list, .verifyAdminMembership,
+            .verifyGuestMembership, .confirm,
+            .announceMute, .profile, .signOff:
+            return false
+        }
+    }
+
+    /// Stores the bans that have not ended at `now`.
+    func storeBans(_ bans: Bans, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) {
+        var bans = bans
+        bans.prune(at: now)
+        rows[.bans(key)] = bans.bans.isEmpty ? nil : .bans(row: bans)
+    }
+}

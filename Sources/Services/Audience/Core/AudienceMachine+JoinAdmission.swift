@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Admission of joins
+
+extension AudienceMachine {
+    /// The error that rejects a command to a running live before its lease request; nil when the command is admitted.
+    func rejection(
+        of command: AudienceCommand, at moment: Moment, _ row: LiveRow, _ bans: Bans, _ fence: RevocationFence
+    ) -> ReplyError? {
+        let now = moment.now
+        switch command {
+        case .join(let caller):
+            guard caller.role == .user else {
+                return ReplyError(.noPermission, "an app's server acts in a live without joining it")
+            }
+            guard let ban = bans.ban(of: caller.userID, at: now) else {
+                guard let ticket = caller.ticket else { return nil }
+                if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
+                // After a kick a user cannot resume with its old ticket: it has to join without one (I6).
+                return fence.admit(caller.userID, ticket) ? nil : Self.ticketRevoked
+            }
+            guard let until = ban.until else {
+                return ReplyError(.banned, "you are banned from the live without an end")
+            }
+            return ReplyError(
+                .banned, "you are banned from the live until \(until.milliseconds) ms since 1970",
+                retryAfter: (until - now).count)
+        case .list(let cursor, _, _): return self.rejection(ofCursor: cursor)
+        case .opened, .ended, .leave, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,
+            .confirm, .banned,
+            .unbanned, .announceMute, .rights, .profile, .signOff:
+            return nil
+        }
+    }
+
+    /// The error for a ticket that no join of this live can have returned; nil for a possible ticket.
+    ///
+    /// A ticket is the offset of its join. So the offset must lie after the live's opening and before the command
+    /// that contains the ticket.
+    private static func rejection(ofTicket ticket: Ticket, in row: LiveRow, at moment: Moment) -> ReplyError? {
+        if ticket.offset < row.openedAt { return Self.earlierLive }
+        if ticket.offset > row.openedAt, ticket.offset < moment.offset { return nil }
+        return ReplyError(.staleTicket, "the ticket does not belong to a join of this live; join it")
+    }
+
+    /// The error for a ticket from an earlier live of the same name.
+    static var earlierLive: ReplyError {
+        ReplyError(.staleTicket, "the ticket belongs to an earlier live of this name; join again")
+    }
+
+    /// The maximum number of users in a live, without the owner.
+    func viewerLimit(_ key: LiveKey, _ row: LiveRow) -> Int {
+        let limit = self.policies[key.app].maxAudience
+        return row.maxMembers > 0 ? min(row.maxMembers, limit) : limit
+    }
+
+    /// The error for a repeated join whose session has left the live after the first copy.
+    static var sessionLeft: ReplyError {
+        ReplyError(.staleTicket, "you have left the live after this join; join again with a new id")
+    }
+
+    /// The error for a join that resumes with a ticket from before a kick or a leave.
+    static var ticketRevoked: ReplyError {
+        ReplyError(.staleTicket, "the ticket is no longer valid in the live; join it again")
+    }
+}

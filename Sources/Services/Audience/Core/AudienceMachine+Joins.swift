@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Joins
+
+extension AudienceMachine {
+    /// Handles an admitted join: rejects it if Redis rejected it, or else publishes the user and replies with the
+    /// ticket.
+    func handleJoin(
+        _ caller: Caller, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        guard var row = rows.live(input.key) else { return }
+        let ticket = Ticket(planned.moment.offset)
+        var isFirst = true
+        var isConfirmed = false
+        var replacesSessions = false
+        var isRenamed = false
+        var count: Int?
+        for change in result.changes {
+            switch change {
+            case .full:
+                let limit = self.viewerLimit(input.key, row)
+                let error = ReplyError(.roomFull, "the live is full: it takes \(limit) users")
+                return self.replyAndRecord(
+                    caller, .failure(error: error), input, planned.moment, in: &rows, into: &effects)
+            case .ticketVoid:
+                return self.replyAndRecord(
+                    caller, .failure(error: Self.ticketRevoked), input, planned.moment, in: &rows, into: &effects)
+            case .joined(let isFirstSession, let newCount, let replaces, let hasNewName):
+                isConfirmed = true
+                (isFirst, count, replacesSessions, isRenamed) = (isFirstSession, newCount, replaces, hasNewName)
+            default: break
+            }
+        }
+        if !isConfirmed, let oldTicket = caller.ticket, !rows.fence(input.key).admit(caller.userID, oldTicket) {
+            // Redis cannot be reached, and an earlier input of the same batch has kicked the user.
+            return self.replyAndRecord(
+                caller, .failure(error: Self.ticketRevoked), input, planned.moment, in: &rows, into: &effects)
+        }
+        let areLeasesUncertain = row.isStale || !isConfirmed
+        if isFirst, !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key))) {
+            if caller.userID != row.owner {
+                row.totalViewers = row.totalViewers.saturatingAdd(1)
+                self.publish(.audienceJoined(user: caller.user), to: input.key, into: &effects)
+            }
+            self.notifyOfJoin(caller.user, input.key, row, into: &effects)
+            self.sendMemberEvent(input.key, .enter, [caller.user], at: planned.moment.now, into: &effects)
+        } else if isRenamed {
+            // The user has changed its name while disconnected or on another device.
+            self.publishProfile(caller.user, input.key, row, into: &effects)
+        }
+        row.kickedWhileStale.removeAll { $0 == caller.userID }
+        if caller.userID == row.owner { row.ownerPresence = .present }
+        if !isConfirmed { row.hasUnrecordedJoins = true }
+        rows[.live(input.key)] = .live(row: row)
+        if self.policies[input.key.app].devices == .one, replacesSessions || areLeasesUncertain && caller.ticket == nil
+        {
+            self.replaceOlderDevices(of: caller.userID, ticket, input.key, planned.moment, in: &rows, into: &effects)
+        }
+        self.updateCount(input.key, count ?? row.count, at: planned.moment.now, in: &rows, into: &effects)
+        let outcome = CallResult.joined(ticket: ticket, epoch: row.epoch, confirmed: isConfirmed)
+        self.replyAndRecord(caller, .success(result: outcome), input, planned.moment, in: &rows, into: &effects)
+    }
+
+    /// Whether a user who joins while the leases are uncertain was already in the live.
+    ///
+    /// A viewer was in the live if its ticket is valid; the owner if the live's row says so.
+    private static func wasInLive(_ caller: Caller, _ row: LiveRow, _ fence: RevocationFence) -> Bool {
+        if caller.userID == row.owner { return row.ownerPresence == .present }
+        guard let ticket = caller.ticket else { return false }
+        return ticket.offset >= row.openedAt && fence.admit(caller.userID, ticket)
+            && !row.kickedWhileStale.contains(caller.userID)
+    }
+
+    /// Revokes the tickets of a user's older devices after a join, for an app that allows one device a user.
+    ///
+    /// The older devices get a notice. Viewers see neither a leave nor a join.
+    private func replaceOlderDevices(
+        of user: UserID, _ ticket: Ticket, _ key: LiveKey, _ moment: Moment, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        self.raiseFence(of: user, to: ticket, key, in: &rows, into: &effects)
+        effects.append(
+            .notice(
+                Notice(
+                    to: UserKey(key.app, user), live: key.live, at: moment.now, floor: ticket,
+                    content: .kickedOut(reason: .byLoggedOnOtherDevice, by: user))))
+    }
+}

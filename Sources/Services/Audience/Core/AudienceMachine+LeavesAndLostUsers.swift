@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Leaves, expired leases, and users who return
+
+extension AudienceMachine {
+    /// Handles the leave of a session.
+    ///
+    /// `caller` gets the reply; it is nil when the gateway signed the session off.
+    func handleLeave(
+        _ caller: Caller?, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        for case .left(let user, true, let count) in result.changes {
+            if self.publishLeave(
+                user, .left, from: input.key, count: count, at: planned.moment, in: &rows, into: &effects)
+            {
+                self.sendMemberEvent(input.key, .leave, [user], at: planned.moment.now, into: &effects)
+            }
+        }
+        if case .leave(_, _, let user, let session, let ticket)? = planned.request {
+            self.revokeRecordedJoins(of: session, user, upTo: ticket, input.key, in: &rows)
+        }
+        // A second leave is not an error. While Redis cannot be reached, presence does not know whether the user has
+        // other devices, so no leave is published (I5). Seats and connections confirm the user once Redis is back.
+        guard let caller else { return }
+        self.replyAndRecord(caller, .success(result: .done), input, planned.moment, in: &rows, into: &effects)
+    }
+
+    /// Publishes the leave of each user whose last lease has expired.
+    func handleExpiredLeases(
+        _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
+    ) {
+        var expired: [(key: LiveKey, users: [UserInfo])] = []
+        for case .expired(let key, let user, let count) in result.changes
+        where self.publishLeave(user, .offline, from: key, count: count, at: planned.moment, in: &rows, into: &effects)
+        {
+            // The expired leases of one live are consecutive.
+            if expired.last?.key != key { expired.append((key, [])) }
+            expired[expired.count - 1].users.append(user)
+        }
+        for (key, users) in expired {
+            self.sendMemberEvent(key, .heartbeatInterrupt, users, at: planned.moment.now, into: &effects)
+        }
+    }
+
+    /// Handles heartbeats; a heartbeat of a user whose leases have expired returns the user to the live.
+    ///
+    /// Viewers saw the user leave, so they see the user join again. The user's client does not notice the expiry.
+    func handleHeartbeats(
+        _ key: LiveKey, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        for case .returned(let user, let count) in result.changes {
+            guard var row = rows.live(key) else { return }
+            // In a new epoch every user returns by a heartbeat. No leave was published, so no join is published.
+            if !row.isStale {
+                if user.userID != row.owner { self.publish(.audienceJoined(user: user), to: key, into: &effects) }
+                self.notifyOfJoin(user, key, row, into: &effects)
+                self.sendMemberEvent(key, .heartbeatRecover, [user], at: planned.moment.now, into: &effects)
+            }
+            if user.userID == row.owner {
+                row.ownerPresence = .present
+                rows[.live(key)] = .live(row: row)
+            }
+            self.updateCount(key, count, at: planned.moment.now, in: &rows, into: &effects)
+        }
+    }
+
+    /// Updates the count and publishes the leave of a user whose last session left or whose last lease expired.
+    ///
+    /// - Parameters:
+    ///   - user: the user.
+    ///   - ownerPresence: the new presence of the owner, if the user is the owner.
+    ///   - key: the live.
+    ///   - count: the number of users in the live after the leave.
+    ///   - moment: the moment of the input.
+    ///   - rows: the partition's rows.
+    ///   - effects: the effects are appended to this array.
+    /// - Returns: whether the leave was published; the backend gets an event only in this case.
+    func publishLeave(
+        _ user: UserInfo, _ ownerPresence: OwnerPresence, from key: LiveKey, count: Int, at moment: Moment,
+        in rows: inout Rows, into effects: inout [Effect]
+    ) -> Bool {
+        guard var row = rows.live(key) else { return false }
+        // While the leases are stale, the user may have another device that no gateway has asserted yet. So no leave
+        // is published (I5). Once the epoch has settled, seats and connections confirm their users, and the count is
+        // correct.
+        if !row.isStale {
+            if user.userID == row.owner {
+                row.ownerPresence = ownerPresence
+                rows[.live(key)] = .live(row: row)
+            } else {
+                self.publish(.audienceLeft(user: user), to: key, into: &effects)
+            }
+            self.notifyOfLeave(user.userID, key, row, into: &effects)
+        }
+        self.updateCount(key, count, at: moment.now, in: &rows, into: &effects)
+        return !row.isStale
+    }
+}

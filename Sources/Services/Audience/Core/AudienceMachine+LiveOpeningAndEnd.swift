@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Opening and end of a live
+
+extension AudienceMachine {
+    /// Stores the row of a new live.
+    ///
+    /// The lease request removes the sessions of an earlier live with the same name.
+    func planOpening(
+        _ input: AudienceInput, _ epoch: Int64, _ owner: UserInfo, at moment: Moment, in rows: inout Rows
+    ) -> PlannedInput {
+        let key = input.key
+        if let row = rows.live(key), row.epoch >= epoch { return PlannedInput(moment, input, .ignored) }
+        var row = LiveRow(epoch: epoch, owner: owner.userID, openedAt: moment.offset, publishedAt: moment.now)
+        row.isStale = rows.partition.isUnavailable
+        rows[.live(key)] = .live(row: row)
+        rows[.fence(key)] = nil
+        rows[.bans(key)] = nil
+        return PlannedInput(moment, input, .proceed, epoch: epoch, request: .clear(live: key))
+    }
+
+    /// Publishes the count of a new live, so that gateways have a count before the first viewer joins.
+    func publishFirstCount(_ key: LiveKey, _ planned: PlannedInput, in rows: Rows, into effects: inout [Effect]) {
+        guard let row = rows.live(key), row.epoch == planned.epoch else { return }
+        effects.append(.count(row.record(key, at: planned.moment.now)))
+    }
+
+    /// Removes the rows of a live that has ended, and adds the number of joins to `ending` (R3.56).
+    ///
+    /// An end of a live that presence does not know proceeds too, because the fan-out must handle every end.
+    func planEnd(
+        _ input: AudienceInput, _ epoch: Int64, _ ending: Ending, at moment: Moment, in rows: inout Rows
+    ) -> PlannedInput {
+        let key = input.key
+        guard let row = rows.live(key), row.epoch == epoch else { return PlannedInput(moment, input, .proceed) }
+        rows[.live(key)] = nil
+        rows[.fence(key)] = nil
+        rows[.bans(key)] = nil
+        var ending = ending
+        ending.totalViewers = Int64(row.totalViewers)
+        let input = AudienceInput(key, .ended(epoch: epoch, ending: ending))
+        return PlannedInput(moment, input, .proceed, epoch: epoch, request: .clear(live: key))
+    }
+
+    /// Forwards the end of a live to the fan-out, and removes the published count.
+    func forwardEnd(
+        _ ending: Ending, of key: LiveKey, _ planned: PlannedInput, in rows: Rows, into effects: inout [Effect]
+    ) {
+        // If a live of the same name has begun in this batch, the published count belongs to the new live.
+        if planned.epoch != nil, rows.live(key) == nil { effects.append(.countGone(key)) }
+        effects.append(.barrage(BarrageInput(key, .ended(ending: ending))))
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Webhook events about members
+
+extension AudienceMachine {
+    /// Sends events to the app's backend about users who joined or left, each with at most `Limits.audiencePage` users
+    /// (R14.13, R14.14).
+    func sendMemberEvent(
+        _ key: LiveKey, _ cause: MemberCause, _ users: [UserInfo], at now: Timestamp, into effects: inout [Effect]
+    ) {
+        guard self.policies[key.app].hasWebhooks else { return }
+        let isOnline =
+            switch cause {
+            case .enter, .heartbeatRecover: true
+            case .leave, .heartbeatInterrupt: false
+            }
+        for start in stride(from: 0, to: users.count, by: Limits.audiencePage) {
+            let page = Array(users[start..<min(users.count, start + Limits.audiencePage)])
+            effects.append(
+                .webhook(WebhookEvent(key, at: now, .memberState(isOnline: isOnline, cause: cause, users: page))))
+        }
+    }
+}

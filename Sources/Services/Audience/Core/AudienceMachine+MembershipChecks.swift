@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+// MARK: - Checks whether a user is in the live
+
+extension AudienceMachine {
+    /// Returns the naming of an admin to the directory if the user is in the live, or replies with an error.
+    func handleAdminMembership(
+        _ user: UserID, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
+        into effects: inout [Effect]
+    ) {
+        if case .membership(let isMember) = result {
+            if isMember {
+                effects.append(
+                    .directory(
+                        DirectoryInput(
+                            app: key.app, .adminMembershipVerified(live: key.live, user: user, caller: caller))))
+                return
+            }
+            if rows.live(key)?.isStale == false {
+                effects.append(.failure(.notMember, "the user is not in the live", to: caller, app: key.app))
+                return
+            }
+        }
+        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailable))))
+    }
+
+    /// Returns a host's offer to the seat machine with the guest's current profile if the guest is in the live, or
+    /// replies with an error.
+    func handleGuestMembership(
+        _ offer: SeatOffer, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
+        into effects: inout [Effect]
+    ) {
+        if case .profile(let guest) = result {
+            if let guest {
+                effects.append(
+                    .seat(SeatInput(key, .guestMembershipVerified(user: guest, offer: offer, caller: caller))))
+                return
+            }
+            if rows.live(key)?.isStale == false {
+                effects.append(.failure(.notMember, "the user is not in the live", to: caller, app: key.app))
+                return
+            }
+        }
+        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailable))))
+    }
+
+    /// Handles a confirmation, with which the seat or connection machine asks whether `user` is still in the live.
+    func handlePresenceConfirmation(
+        _ user: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult, in rows: inout Rows,
+        into effects: inout [Effect]
+    ) {
+        // While the leases are stale or unavailable, nothing is answered. When a new epoch has settled, presence makes
+        // the seat and connection machines ask again.
+        guard case .membership(let isMember) = result, var row = rows.live(key), !row.isStale else { return }
+        if !isMember { self.notifyOfLeave(user, key, row, into: &effects) }
+        guard user == row.owner else { return }
+        row.awaitsOwner = false
+        if isMember {
+            row.ownerPresence = .present
+        } else if row.ownerPresence == .present {
+            row.ownerPresence = .offline
+        }
+        rows[.live(key)] = .live(row: row)
+        self.reportOccupancy(key, at: moment.now, in: &rows, into: &effects)
+    }
+}
