@@ -2,56 +2,43 @@
 import MachineKit
 import PlazaModel
 
-/// Admins, kicks, and the profile of the owner.
+/// Calls that name or revoke admins, or kick users.
 extension DirectoryMachine {
     /// First step of naming an admin: asks presence to verify that the user is in the live.
     ///
-    /// Presence then sends the call back.
+    /// Presence then sends the call back as `adminMembershipVerified`.
     func setAdmin(_ user: UserID, _ caller: Caller, _ key: LiveKey, _ row: LiveRow) throws(ReplyError) -> CallDecision {
-        if row.info.admins.contains(user) { return .done(.done, facts: []) }
+        if row.info.admins.contains(user) { return .done(.done, effects: []) }
         try self.checkAdminCount(key, row)
-        return .passedOn(facts: [.audience(AudienceInput(key, .verifyAdminMembership(user: user, caller: caller)))])
+        return .passedOn(effects: [.audience(AudienceInput(key, .verifyAdminMembership(user: user, caller: caller)))])
     }
 
     /// Second step of naming an admin, after presence has verified that the user is in the live.
     func addVerifiedAdmin(_ user: UserID, _ key: LiveKey, _ row: inout LiveRow) throws(ReplyError)
         -> CallDecision
     {
-        if row.info.admins.contains(user) { return .done(.done, facts: []) }
+        if row.info.admins.contains(user) { return .done(.done, effects: []) }
         try self.checkAdminCount(key, row)
-        let before = row.info
+        let oldInfo = row.info
         row.info.admins.append(user)
-        return .done(.done, facts: self.infoChangeEffects(.adminSet(user: user), before, row.info, key))
+        return .done(.done, effects: self.effectsOfInfoChange(.adminSet(user: user), from: oldInfo, to: row.info, key))
     }
 
-    /// Makes the user an ordinary user; does nothing if the user is no admin.
+    /// Removes the user from the admins; does nothing if the user is not an admin.
     func revokeAdmin(_ user: UserID, _ key: LiveKey, _ row: inout LiveRow) -> CallDecision {
-        guard row.info.admins.contains(user) else { return .done(.done, facts: []) }
-        let before = row.info
+        guard row.info.admins.contains(user) else { return .done(.done, effects: []) }
+        let oldInfo = row.info
         row.info.admins.removeAll { $0 == user }
-        return .done(.done, facts: self.infoChangeEffects(.adminRevoked(user: user), before, row.info, key))
+        let content = FeedContent.adminRevoked(user: user)
+        return .done(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
     }
 
-    /// Authorises a kick, which presence executes and replies to.
+    /// Authorises a kick.
+    ///
+    /// Presence executes the kick and replies to the caller.
     func kick(_ user: UserID, _ caller: Caller, _ key: LiveKey) -> CallDecision {
         let reason: KickReason = caller.role == .server ? .byServer : .byAdmin
-        return .passedOn(facts: [.audience(AudienceInput(key, .kick(user: user, reason: reason, caller: caller)))])
-    }
-
-    /// Applies the owner's new profile, which presence reports.
-    func updateOwnerProfile(
-        _ key: LiveKey, _ user: UserInfo, in rows: inout DirectoryRows, at moment: Moment,
-        into effects: inout [Effect]
-    ) {
-        guard case .live(var row)? = rows[.live(key)], row.ended == nil,
-            row.info.liveOwner.userID == user.userID, row.info.liveOwner != user
-        else { return }
-        let before = row.info
-        row.info.liveOwner = user
-        row.revision = moment.offset
-        rows[.live(key)] = .live(row: row)
-        effects.append(.live(row.record(app: key.app)))
-        effects += self.infoChangeEffects(.infoChanged(info: row.info), before, row.info, key)
+        return .passedOn(effects: [.audience(AudienceInput(key, .kick(user: user, reason: reason, caller: caller)))])
     }
 
     private func checkAdminCount(_ key: LiveKey, _ row: LiveRow) throws(ReplyError) {

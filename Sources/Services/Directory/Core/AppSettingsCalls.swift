@@ -2,10 +2,10 @@
 import MachineKit
 import PlazaModel
 
-/// Changes of an app's settings.
+/// Calls that change an app's settings.
 ///
-/// Each app has one row of settings, which only the app's server may change. The topic `apps` publishes all settings of
-/// the app.
+/// Each app has one row of settings. Only the app's server may change the settings. Each change publishes all settings
+/// of the app in the topic `apps`.
 extension DirectoryMachine {
     /// Applies a change of the settings, or rejects it without an effect.
     func changeSettings(
@@ -24,17 +24,17 @@ extension DirectoryMachine {
             break
         }
         guard caller.role == .server else {
-            // No outcome is stored, because users could fill the app's partition with outcomes.
+            // The outcome is not recorded, because users could fill the app's partition with outcomes.
             effects.append(
                 .failure(.noPermission, "only an app's server may change the app's settings", to: caller, app: app))
             return
         }
         var row = AppRow(settings: AppSettings(), revision: 0)
         if case .app(let stored)? = rows[.app(app)] { row = stored }
-        let before = row.settings
+        let oldSettings = row.settings
         do throws(ReplyError) {
             try AppSettingsRules.apply(change, to: &row.settings)
-            if row.settings != before {
+            if row.settings != oldSettings {
                 row.revision = moment.offset + 1
                 rows[.app(app)] = .app(row: row)
                 effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))

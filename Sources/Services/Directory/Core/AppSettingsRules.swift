@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The limits of an app's settings.
 ///
-/// They are checked on the result of a change, so that a rejected change has no effect.
+/// The changed settings are checked before they are stored, so that a rejected change has no effect.
 enum AppSettingsRules {
     /// Applies the change.
     ///
@@ -20,11 +20,11 @@ enum AppSettingsRules {
             settings.words.removeAll { removed.contains(WordFilter.folded($0)) }
         case .setGifts(let categories):
             settings.gifts = categories
-            try self.check(settings.gifts)
-        case .putCategory(let category): try self.put(category, into: &settings.gifts)
+            try self.checkCatalogue(settings.gifts)
+        case .putCategory(let category): try self.putCategory(category, into: &settings.gifts)
         case .removeCategory(let category):
             settings.gifts.remove(at: try self.index(of: category, in: settings.gifts))
-        case .putGift(let gift, let category): try self.put(gift, category, into: &settings.gifts)
+        case .putGift(let gift, let category): try self.putGift(gift, category, into: &settings.gifts)
         case .removeGift(let gift):
             guard settings.gift(gift) != nil else { throw ReplyError(.noSuchGift, "there is no such gift") }
             for index in settings.gifts.indices { settings.gifts[index].gifts.removeAll { $0.giftID == gift } }
@@ -32,7 +32,7 @@ enum AppSettingsRules {
     }
 
     /// Adds a category, or replaces its texts; the category keeps its gifts.
-    private static func put(_ category: GiftCategory, into gifts: inout [GiftCategory]) throws(ReplyError) {
+    private static func putCategory(_ category: GiftCategory, into gifts: inout [GiftCategory]) throws(ReplyError) {
         guard category.gifts.isEmpty else {
             throw ReplyError(.badParameter, "put a category without gifts, then put its gifts one by one")
         }
@@ -43,11 +43,11 @@ enum AppSettingsRules {
         } else {
             gifts.append(category)
         }
-        try self.check(gifts)
+        try self.checkCatalogue(gifts)
     }
 
-    /// Adds a gift to a category, replaces it there, or moves it there from another category.
-    private static func put(
+    /// Adds a gift to a category, replaces the gift in the category, or moves it from another category.
+    private static func putGift(
         _ gift: Gift, _ category: GiftCategoryID, into gifts: inout [GiftCategory]
     ) throws(ReplyError) {
         let target = try self.index(of: category, in: gifts)
@@ -57,7 +57,7 @@ enum AppSettingsRules {
             for index in gifts.indices { gifts[index].gifts.removeAll { $0.giftID == gift.giftID } }
             gifts[target].gifts.append(gift)
         }
-        try self.check(gifts)
+        try self.checkCatalogue(gifts)
     }
 
     private static func index(of category: GiftCategoryID, in gifts: [GiftCategory]) throws(ReplyError) -> Int {
@@ -92,7 +92,7 @@ enum AppSettingsRules {
     }
 
     /// Checks the whole catalogue.
-    private static func check(_ categories: [GiftCategory]) throws(ReplyError) {
+    private static func checkCatalogue(_ categories: [GiftCategory]) throws(ReplyError) {
         let gifts = categories.flatMap(\.gifts)
         guard categories.count <= AppLimits.categories, gifts.count <= AppLimits.gifts else {
             throw ReplyError(
@@ -107,17 +107,17 @@ enum AppSettingsRules {
                 throw self.invalidIDError("categoryID")
             }
             let item = "category \(category.categoryID)"
-            bytes += try self.check(
-                item, category.name, category.desc, category.extensionInfo, category.translations)
+            bytes += try self.checkTexts(
+                of: item, category.name, category.desc, category.extensionInfo, category.translations)
         }
         for gift in gifts {
             guard GiftID(checking: gift.giftID.text) != nil else { throw self.invalidIDError("giftID") }
             let item = "gift \(gift.giftID)"
-            bytes += try self.check(item, gift.name, gift.desc, gift.extensionInfo, gift.translations)
-            bytes += try self.check(gift.iconURL, "\(item): iconURL", AppLimits.urlBytes)
-            bytes += try self.check(gift.resourceURL, "\(item): resourceURL", AppLimits.urlBytes)
-            try self.check(gift.coins, "\(item): coins", AppLimits.coins)
-            try self.check(gift.level, "\(item): level", AppLimits.level)
+            bytes += try self.checkTexts(of: item, gift.name, gift.desc, gift.extensionInfo, gift.translations)
+            bytes += try self.checkText(gift.iconURL, "\(item): iconURL", AppLimits.urlBytes)
+            bytes += try self.checkText(gift.resourceURL, "\(item): resourceURL", AppLimits.urlBytes)
+            try self.checkRange(gift.coins, "\(item): coins", AppLimits.coins)
+            try self.checkRange(gift.level, "\(item): level", AppLimits.level)
         }
         guard bytes <= AppLimits.giftsTotalBytes else {
             throw ReplyError(
@@ -136,8 +136,8 @@ enum AppSettingsRules {
     /// Checks the fields that gifts and categories have in common; `item` is the item's name in error messages.
     ///
     /// - Returns: the number of bytes of the item's texts.
-    private static func check(
-        _ item: String, _ name: String, _ desc: String, _ extensionInfo: String, _ translations: [String: GiftText]
+    private static func checkTexts(
+        of item: String, _ name: String, _ desc: String, _ extensionInfo: String, _ translations: [String: GiftText]
     ) throws(ReplyError) -> Int {
         guard !name.isEmpty else { throw ReplyError(.badParameter, "\(item): name is empty") }
         guard translations.count <= AppLimits.languages else {
@@ -146,10 +146,10 @@ enum AppSettingsRules {
                 "\(item): translations has \(translations.count) languages; at most \(AppLimits.languages) are possible"
             )
         }
-        var bytes = try self.check(name, "\(item): name", AppLimits.nameBytes)
-        bytes += try self.check(desc, "\(item): desc", AppLimits.descBytes)
-        bytes += try self.check(extensionInfo, "\(item): extensionInfo", AppLimits.extensionInfoBytes)
-        // The languages are sorted, so that the same of several errors is always reported.
+        var bytes = try self.checkText(name, "\(item): name", AppLimits.nameBytes)
+        bytes += try self.checkText(desc, "\(item): desc", AppLimits.descBytes)
+        bytes += try self.checkText(extensionInfo, "\(item): extensionInfo", AppLimits.extensionInfoBytes)
+        // The languages are sorted, so that the first of several errors does not depend on the order of a dictionary.
         for (language, text) in translations.sorted(by: { $0.key < $1.key }) {
             guard TextRule.isWord(language, maxBytes: AppLimits.languageBytes) else {
                 throw ReplyError(
@@ -157,13 +157,13 @@ enum AppSettingsRules {
                     "\(item): a language is 1 to \(AppLimits.languageBytes) letters, digits, hyphens or underscores")
             }
             bytes += language.utf8.count
-            bytes += try self.check(text.name, "\(item): translations.\(language).name", AppLimits.nameBytes)
-            bytes += try self.check(text.desc, "\(item): translations.\(language).desc", AppLimits.descBytes)
+            bytes += try self.checkText(text.name, "\(item): translations.\(language).name", AppLimits.nameBytes)
+            bytes += try self.checkText(text.desc, "\(item): translations.\(language).desc", AppLimits.descBytes)
         }
         return bytes
     }
 
-    private static func check(_ text: String, _ field: String, _ limit: Int) throws(ReplyError) -> Int {
+    private static func checkText(_ text: String, _ field: String, _ limit: Int) throws(ReplyError) -> Int {
         guard text.utf8.count <= limit, !TextRule.hasControlCharacter(text) else {
             throw ReplyError(
                 .badParameter,
@@ -172,7 +172,7 @@ enum AppSettingsRules {
         return text.utf8.count
     }
 
-    private static func check<Number: BinaryInteger>(
+    private static func checkRange<Number: BinaryInteger>(
         _ number: Number, _ field: String, _ range: ClosedRange<Number>
     ) throws(ReplyError) {
         guard range.contains(number) else {
@@ -182,7 +182,7 @@ enum AppSettingsRules {
     }
 }
 
-// How many bytes JSON needs: the texts, and a little more for the rest than it really takes.
+// Upper bounds for the size of the JSON: the texts, and a constant for names and punctuation.
 
 extension GiftCategory {
     fileprivate var encodedBytes: Int {

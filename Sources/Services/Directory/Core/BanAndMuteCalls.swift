@@ -2,9 +2,9 @@
 import MachineKit
 import PlazaModel
 
-/// Bans and mutes.
+/// Calls that ban or mute users.
 ///
-/// The directory decides, stores and lists them. Presence enforces bans, and the fan-out enforces mutes.
+/// The directory decides, stores and lists bans and mutes. Presence enforces bans, and the fan-out enforces mutes.
 extension DirectoryMachine {
     /// Bans users, whether or not they are in the live; replaces earlier bans.
     ///
@@ -13,33 +13,33 @@ extension DirectoryMachine {
         _ users: [UserID], _ durationSeconds: Int64, _ reason: String, _ caller: Caller, _ key: LiveKey,
         in rows: inout DirectoryRows, at now: Timestamp
     ) throws(ReplyError) -> CallDecision {
-        try self.checkCount(of: users)
+        try self.checkUserCount(users)
         guard TextRule.isPlain(reason, maxBytes: SanctionLimits.reasonBytes) else {
             throw .notPlain("reason", maxBytes: SanctionLimits.reasonBytes)
         }
-        let until = try self.expiry(after: durationSeconds, from: now)
+        let until = try self.expirationTime(after: durationSeconds, from: now)
         var list = rows.sanctions(.bans, of: key)
-        var facts: [Effect] = []
+        var effects: [Effect] = []
         for user in users {
             list.set(Sanction(user: user, until: until, reason: reason, by: caller.userID))
-            facts.append(.audience(AudienceInput(key, .banned(user: user, until: until, caller: caller))))
+            effects.append(.audience(AudienceInput(key, .banned(user: user, until: until, caller: caller))))
         }
         try self.store(list, .bans, of: key, in: &rows)
-        return .done(.done, facts: facts)
+        return .done(.done, effects: effects)
     }
 
     /// Lifts bans; users without a ban are ignored.
     func unban(
         _ users: [UserID], _ key: LiveKey, in rows: inout DirectoryRows
     ) throws(ReplyError) -> CallDecision {
-        try self.checkCount(of: users)
+        try self.checkUserCount(users)
         var list = rows.sanctions(.bans, of: key)
-        var facts: [Effect] = []
+        var effects: [Effect] = []
         for user in users where list.lift(user) {
-            facts.append(.audience(AudienceInput(key, .unbanned(user: user))))
+            effects.append(.audience(AudienceInput(key, .unbanned(user: user))))
         }
         try self.store(list, .bans, of: key, in: &rows)
-        return .done(.done, facts: facts)
+        return .done(.done, effects: effects)
     }
 
     /// Mutes users, whether or not they are in the live, or lifts their mutes if the duration is 0.
@@ -51,28 +51,28 @@ extension DirectoryMachine {
         _ users: [UserID], _ durationSeconds: Int64, _ caller: Caller, _ key: LiveKey, in rows: inout DirectoryRows,
         at now: Timestamp
     ) throws(ReplyError) -> CallDecision {
-        try self.checkCount(of: users)
+        try self.checkUserCount(users)
         var list = rows.sanctions(.mutes, of: key)
-        var facts: [Effect] = []
+        var effects: [Effect] = []
         if durationSeconds == 0 {
-            for user in users where list.lift(user) { facts += Self.unmuteEffects(user, key) }
+            for user in users where list.lift(user) { effects += Self.unmuteEffects(user, key) }
         } else {
-            let until = try self.expiry(after: durationSeconds, from: now)
+            let until = try self.expirationTime(after: durationSeconds, from: now)
             for user in users {
                 list.set(Sanction(user: user, until: until, by: caller.userID))
-                facts.append(.barrage(BarrageInput(key, .muted(user: user, until: until))))
+                effects.append(.barrage(BarrageInput(key, .muted(user: user, until: until))))
                 let announcement = AudienceCommand.announceMute(user: user, isDisable: true, until: until)
-                facts.append(.audience(AudienceInput(key, announcement)))
+                effects.append(.audience(AudienceInput(key, announcement)))
             }
         }
         try self.store(list, .mutes, of: key, in: &rows)
-        return .done(.done, facts: facts)
+        return .done(.done, effects: effects)
     }
 
     /// Replies with a page of a list of bans or mutes.
     ///
-    /// No outcome is stored, because the call changes nothing and may simply be executed again.
-    func list(
+    /// No outcome is recorded: the call changes nothing, so a repeated call is executed again.
+    func replyWithSanctions(
         _ call: LiveCall, _ kind: SanctionKind, offset: Int, count: Int, in rows: DirectoryRows,
         into effects: inout [Effect]
     ) {
@@ -110,7 +110,7 @@ extension DirectoryMachine {
         return [.barrage(BarrageInput(key, .unmuted(user: user))), .audience(AudienceInput(key, announcement))]
     }
 
-    private func checkCount(of users: [UserID]) throws(ReplyError) {
+    private func checkUserCount(_ users: [UserID]) throws(ReplyError) {
         guard (1...SanctionLimits.usersPerCall).contains(users.count) else {
             throw ReplyError(
                 .badParameter, "users names \(users.count); 1 to \(SanctionLimits.usersPerCall) are possible")
@@ -118,7 +118,7 @@ extension DirectoryMachine {
     }
 
     /// When a sanction that begins at `now` expires; nil if it is permanent (a duration of -1).
-    private func expiry(after durationSeconds: Int64, from now: Timestamp) throws(ReplyError) -> Timestamp? {
+    private func expirationTime(after durationSeconds: Int64, from now: Timestamp) throws(ReplyError) -> Timestamp? {
         if durationSeconds == -1 { return nil }
         guard SanctionLimits.seconds.contains(durationSeconds) else {
             throw ReplyError(

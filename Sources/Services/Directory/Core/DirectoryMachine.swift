@@ -7,10 +7,10 @@ package typealias DirectoryRows = Journal<DirectoryKey, DirectoryRow>
 
 /// The directory: decides on the creation and end of lives, their owners, their info, and the permissions in them.
 ///
-/// Privileged calls that presence executes (kicks, membership checks) pass through the directory. Therefore a revoked
-/// admin has no rights from the offset of the revocation on.
+/// Calls that presence executes but that need a permission (kicks, membership checks) pass through the directory.
+/// Therefore a revoked admin has no rights from the offset of the revocation on.
 package struct DirectoryMachine: Machine {
-    /// How long the row of an ended live is retained, so that late calls get the error that the live has ended.
+    /// How long the row of an ended live is kept; late calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The minimum time between two creates of the same live.
     package static let createInterval = Milliseconds.seconds(1)
@@ -22,7 +22,7 @@ package struct DirectoryMachine: Machine {
     /// A directory with the apps' `policies`.
     package init(policies: Policies) { self.policies = policies }
 
-    /// Applies the apps' current settings, whose words names and notices must not contain.
+    /// Updates the word filters from the apps' current settings.
     package mutating func updateSettings(_ apps: AppTable) { self.filters.update(from: apps) }
 
     package func handle(
@@ -32,28 +32,28 @@ package struct DirectoryMachine: Machine {
         switch input.command {
         case .create(let live, let changes, let owner, let caller):
             let request = CreateRequest(key: LiveKey(app, live), changes: changes, owner: owner, caller: caller)
-            self.create(request, in: &rows, at: moment, into: &effects)
+            self.claimOwner(request, in: &rows, at: moment, into: &effects)
         case .open(let live, let changes, let owner, let caller):
             let request = CreateRequest(key: LiveKey(app, live), changes: changes, owner: owner, caller: caller)
-            self.open(request, in: &rows, at: moment, into: &effects)
+            self.openLive(request, in: &rows, at: moment, into: &effects)
         case .enter(let live, let owner, let caller):
-            self.enter(LiveKey(app, live), owner, caller, in: &rows, at: moment, into: &effects)
+            self.replyToReentry(LiveKey(app, live), owner, caller, in: &rows, at: moment, into: &effects)
         case .repeatOpen(let live, let caller):
-            self.repeatOpen(LiveKey(app, live), caller, in: rows, into: &effects)
+            self.repeatReplyOfOpening(LiveKey(app, live), caller, in: rows, into: &effects)
         case .release(let owner, let live, let thenReply):
-            self.release(UserKey(app, owner), live, thenReply, in: &rows, into: &effects)
+            self.removeClaim(of: UserKey(app, owner), live, thenReply, in: &rows, into: &effects)
         case .closed(let live, let epoch):
-            self.closeLive(LiveKey(app, live), epoch, in: &rows)
+            self.makeIDReusable(LiveKey(app, live), epoch, in: &rows)
         case .occupancy(let live, let owner, let isEmpty):
             self.updateOccupancy(LiveKey(app, live), owner, isEmpty: isEmpty, in: &rows, at: moment, into: &effects)
         case .profile(let live, let user):
             self.updateOwnerProfile(LiveKey(app, live), user, in: &rows, at: moment, into: &effects)
         case .bans(let live, let offset, let count, let caller):
             let call = LiveCall(key: LiveKey(app, live), command: input.command, caller: caller)
-            self.list(call, .bans, offset: offset, count: count, in: rows, into: &effects)
+            self.replyWithSanctions(call, .bans, offset: offset, count: count, in: rows, into: &effects)
         case .mutes(let live, let offset, let count, let caller):
             let call = LiveCall(key: LiveKey(app, live), command: input.command, caller: caller)
-            self.list(call, .mutes, offset: offset, count: count, in: rows, into: &effects)
+            self.replyWithSanctions(call, .mutes, offset: offset, count: count, in: rows, into: &effects)
         case .floor(let live, let user, let ticket):
             self.raiseFence(LiveKey(app, live), user, ticket, in: &rows)
         case .appSettings(let change, let caller):
@@ -82,7 +82,7 @@ package struct DirectoryMachine: Machine {
         }
     }
 
-    /// Rejects the tickets of a kicked user that are lower than `ticket` from now on.
+    /// Revokes the tickets of a kicked user that are lower than `ticket`.
     private func raiseFence(_ key: LiveKey, _ user: UserID, _ ticket: Ticket, in rows: inout DirectoryRows) {
         guard case .live(var row)? = rows[.live(key)] else { return }
         row.floors.raise(user, to: ticket)

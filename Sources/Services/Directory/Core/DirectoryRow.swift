@@ -27,7 +27,7 @@ package enum DirectoryKey: RowKey {
         case .claim(let key): "claim/\(key.text)"
         case .liveCalls(let key, let session): "roomCalls/\(key.text)/\(session.text)"
         case .ownerCalls(let key, let session): "ownerCalls/\(key.text)/\(session.text)"
-        // The first page has the name of the one row that older versions wrote.
+        // The first page has the key of the row in which older versions stored the whole list.
         case .bans(let key, let page): page == 0 ? "bans/\(key.text)" : "bans/\(key.text)/\(page)"
         case .mutes(let key, let page): page == 0 ? "mutes/\(key.text)" : "mutes/\(key.text)/\(page)"
         case .app(let app): "app/\(app.text)"
@@ -56,7 +56,7 @@ package enum DirectoryKey: RowKey {
         }
     }
 
-    /// Orders keys by their rank, then by their parts.
+    /// Orders keys by kind, then by their parts.
     package static func < (a: DirectoryKey, b: DirectoryKey) -> Bool {
         switch (a, b) {
         case (.live(let a), .live(let b)): a < b
@@ -117,7 +117,7 @@ package indirect enum DirectoryRow: JournalRow, Codable {
         self = .calls(window: window)
     }
 
-    /// Handles the due time of a window.
+    /// Removes expired outcomes from a window.
     ///
     /// - Returns: whether the row must be removed.
     mutating func expire(at moment: Moment) -> Bool {
@@ -136,21 +136,21 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var info: LiveInfo
     /// The offset of the creation.
     package var epoch: Int64
-    /// The offset of the last change; it always grows, even when the live's id is reused.
+    /// The offset of the last change, which grows even when the live's id is reused.
     package var revision: Int64
     /// Why the live ended; nil while it is running.
     package var ended: LiveEndReason?
-    /// True while some machines have not handled the end yet; until then the live's id cannot be reused.
+    /// True until all machines have handled the end; the live's id cannot be reused before.
     package var isClosing: Bool?
     /// When the ended live's row is removed; nil while the live is running.
     package var removeAt: Timestamp?
-    /// Since when the live has been empty.
+    /// The time since which the live has been empty.
     ///
     /// Nil if the live is not empty, or if an app's server created it and nobody has joined yet.
     package var emptySince: Timestamp?
     /// How and when the owner left; nil if the owner is in the live or has never joined.
     package var ownerGone: OwnerGone?
-    /// When the dismissal policy ends the live if nothing changes (R3.60, R3.61); nil if it does not.
+    /// When the dismissal policy ends the live if the occupancy stays the same (R3.60, R3.61); nil means never.
     package var dismissAt: Timestamp?
     /// The lowest tickets that kicked users may still use (I6).
     package var floors: RevocationFence
@@ -179,7 +179,8 @@ package struct LiveRow: Hashable, Sendable, Codable {
 
 /// The claim of an owner for the live that it is running or creating.
 ///
-/// Exactly one `release` removes each claim: when the second step of the creation is rejected, or when the live ends.
+/// Exactly one `release` command removes each claim: when the second step of the creation is rejected, or when the live
+/// ends.
 package struct OwnerClaim: Hashable, Sendable, Codable {
     package var live: LiveID
 

@@ -11,7 +11,7 @@ extension Journal<DirectoryKey, DirectoryRow> {
         return window.lookup(caller.counter).asLateRetry(caller.isLateRetry)
     }
 
-    /// Records the outcome of the caller's request in the window `key`, which is created if it does not exist.
+    /// Records the outcome of the caller's request in the window `key`, and creates the window if necessary.
     mutating func record(_ key: DirectoryKey, _ caller: Caller, _ outcome: CallOutcome, at moment: Moment) {
         let counter = caller.counter
         let outcome = outcome.withoutMetadata
@@ -22,7 +22,7 @@ extension Journal<DirectoryKey, DirectoryRow> {
         self[key] = .calls(window: window)
     }
 
-    /// A recorded outcome as the reply to the repeated call: with the metadata that the live has now.
+    /// The reply to a repeated call: the recorded outcome with the live's current metadata.
     func reply(with outcome: Outcome, about key: LiveKey) -> Outcome {
         guard case .success(.live(var info, let epoch)) = outcome, case .live(let row)? = self[.live(key)],
             row.epoch == epoch
@@ -35,7 +35,7 @@ extension Journal<DirectoryKey, DirectoryRow> {
 extension CallOutcome {
     /// The outcome as a window stores it (R17.8).
     ///
-    /// A live's metadata are large, and a window has many outcomes.
+    /// A live's metadata may be large, and a window has up to 16 outcomes.
     fileprivate var withoutMetadata: CallOutcome {
         guard case .answered(.success(.live(var info, let epoch)), let seen) = self, !info.metaData.isEmpty else {
             return self

@@ -19,12 +19,12 @@ struct LiveCall {
     }
 }
 
-/// The decision on an allowed call; the change of the live's row is made separately.
+/// The decision on an allowed call, without the change of the live's row.
 enum CallDecision {
     /// The directory executed the call.
-    case done(CallResult, facts: [Effect])
-    /// The directory authorised the call; another machine executes it and replies.
-    case passedOn(facts: [Effect])
+    case done(CallResult, effects: [Effect])
+    /// The directory authorised the call; another machine executes the call and replies.
+    case passedOn(effects: [Effect])
 }
 
 extension DirectoryMachine {
@@ -34,7 +34,7 @@ extension DirectoryMachine {
     func decide(_ call: LiveCall, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]) {
         let key = call.key
         let caller = call.caller
-        // Without a row there is no window, so calls about unknown ids store nothing.
+        // An unknown live has no idempotency window, so the outcome is not recorded.
         guard case .live(var row)? = rows[.live(key)] else {
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
@@ -49,8 +49,7 @@ extension DirectoryMachine {
             self.repeatEnd(call, row, into: &effects)
             return
         case .repeated(.passedOn):
-            // The call is authorised and forwarded again, because the caller may have lost the right since the first
-            // call.
+            // The call is checked and forwarded again, because the caller may have lost the permission in the meantime.
             break
         case .fresh where !call.isReturnedByPresence:
             break
@@ -58,15 +57,15 @@ extension DirectoryMachine {
             effects.append(.requestForgotten(caller, key.app))
             return
         }
-        let before = row
+        let oldRow = row
         do throws(ReplyError) {
             try LivePermissions.check(call, row)
             let decision = try self.execute(call, &row, in: &rows, at: moment)
-            if row != before {
+            if row != oldRow {
                 row.revision = moment.offset
                 rows[.live(key)] = .live(row: row)
                 effects.append(.live(row.record(app: key.app)))
-                self.notifyBackend(call, before.info, row.info, at: moment.now, into: &effects)
+                self.sendChangeEvent(call, from: oldRow.info, to: row.info, at: moment.now, into: &effects)
             }
             let seen = RequiredRevision(.rooms, key.live, revision: row.revision)
             let outcome = self.appendEffects(of: decision, call, seen, into: &effects)
@@ -84,12 +83,12 @@ extension DirectoryMachine {
         of decision: CallDecision, _ call: LiveCall, _ seen: RequiredRevision, into effects: inout [Effect]
     ) -> CallOutcome {
         switch decision {
-        case .done(let result, let facts):
-            effects += facts
+        case .done(let result, let newEffects):
+            effects += newEffects
             effects.append(.success(result, to: call.caller, app: call.key.app, seen: seen))
             return .answered(outcome: .success(result: result), seen: seen)
-        case .passedOn(let facts):
-            effects += facts
+        case .passedOn(let newEffects):
+            effects += newEffects
             return .passedOn
         }
     }
@@ -112,7 +111,7 @@ extension DirectoryMachine {
         case .mute(_, let users, let duration, let caller):
             try self.mute(users, duration, caller, call.key, in: &rows, at: moment.now)
         case .end(_, let caller):
-            .passedOn(facts: self.end(call.key, &row, for: caller, in: &rows, at: moment.now))
+            .passedOn(effects: self.endLive(call.key, &row, for: caller, in: &rows, at: moment.now))
         case .create, .open, .enter, .repeatOpen, .release, .closed, .occupancy, .profile, .bans, .mutes, .floor,
             .appSettings:
             throw ReplyError(.internalError, "not a call about a live")

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// A create request, shared by both steps.
+/// A request to create a live, which both steps of the creation use.
 struct CreateRequest {
     var key: LiveKey
     var changes: LiveChanges
@@ -18,12 +18,12 @@ struct CreateRequest {
 /// An owner may run only one live, and only one live may have an id. These two checks need rows of different
 /// partitions, so creating a live takes two steps.
 ///
-/// The first step stores the owner's claim. Exactly one `release` removes the claim, which is written in the
-/// transaction that rejects the second step or ends the live. The release can therefore never remove a later claim for
-/// the same live.
+/// The first step stores the owner's claim. Exactly one `release` command removes the claim. The command is written in
+/// the transaction that rejects the second step or ends the live, so it can never remove a later claim for the same
+/// live.
 extension DirectoryMachine {
     /// First step, keyed by the owner: checks that the owner runs no other live, and stores the claim.
-    func create(
+    func claimOwner(
         _ request: CreateRequest, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
     ) {
         let caller = request.caller
@@ -42,7 +42,8 @@ extension DirectoryMachine {
             break
         }
         do throws(ReplyError) {
-            if try self.ownerReenters(request, in: rows) {
+            try self.checkFields(of: request)
+            if try self.isReentry(request, in: rows) {
                 rows.record(callsKey, caller, .passedOn, at: moment)
                 let enter = DirectoryCommand.enter(
                     live: request.key.live, owner: request.owner.userID, caller: caller)
@@ -60,10 +61,10 @@ extension DirectoryMachine {
         }
     }
 
-    /// Checks the fields of a create, and whether the owner has a claim.
+    /// Checks the fields of a create.
     ///
-    /// - Returns: true when the owner already runs this live and re-enters it; always false for an app's server.
-    private func ownerReenters(_ request: CreateRequest, in rows: DirectoryRows) throws(ReplyError) -> Bool {
+    /// - Throws: `noPermission` when a user names another owner; an error for each invalid field.
+    private func checkFields(of request: CreateRequest) throws(ReplyError) {
         let owner = request.owner
         if request.caller.role == .user, owner.userID != request.caller.userID {
             throw ReplyError(.noPermission, "a user may create only its own lives")
@@ -77,8 +78,15 @@ extension DirectoryMachine {
         if let error = UserInfo.validationError(name: owner.userName, avatarURL: owner.avatarURL, of: "owner") {
             throw error
         }
-        _ = try LiveInfoRules.newInfo(request, self.policies[request.app], at: Timestamp(milliseconds: 0))
-        try self.checkWords(request.changes, request.app)
+        _ = try NewLiveDefaults.info(for: request, self.policies[request.app], at: Timestamp(milliseconds: 0))
+        try self.checkFilteredWords(request.changes, request.app)
+    }
+
+    /// Whether the owner already runs this live, so that the create re-enters it.
+    ///
+    /// - Throws: `inAnotherRoom` when the owner runs another live; `roomExistsAndIsYours` for an app's server that
+    ///   names an owner who already runs this live.
+    private func isReentry(_ request: CreateRequest, in rows: DirectoryRows) throws(ReplyError) -> Bool {
         guard case .claim(let claim)? = rows[.claim(request.ownerKey)] else { return false }
         guard claim.live == request.key.live else {
             throw ReplyError(.inAnotherRoom, "the owner runs the live \(claim.live)")
@@ -89,16 +97,17 @@ extension DirectoryMachine {
         return true
     }
 
-    /// Second step when the owner re-enters its own live, keyed by the live; the fields of the create are ignored.
+    /// Second step for an owner who re-enters its own live, keyed by the live: replies with the live as it is.
     ///
-    /// The step does not rely on the claim, because the live of the claim may have ended since the first step.
-    func enter(
+    /// The fields of the create are ignored. The step does not rely on the claim, because the live may have ended after
+    /// the first step.
+    func replyToReentry(
         _ key: LiveKey, _ owner: UserID, _ caller: Caller, in rows: inout DirectoryRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
         let callsKey = DirectoryKey.liveCalls(key, caller.request.session)
         guard case .fresh = rows.lookup(callsKey, caller) else {
-            self.repeatOpen(key, caller, in: rows, into: &effects)
+            self.repeatReplyOfOpening(key, caller, in: rows, into: &effects)
             return
         }
         var outcome = Outcome.failure(
@@ -117,19 +126,21 @@ extension DirectoryMachine {
     }
 
     /// Second step of a new live, keyed by the live: checks that the id is free, and opens the live.
-    func open(_ request: CreateRequest, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]) {
+    func openLive(
+        _ request: CreateRequest, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
+    ) {
         let caller = request.caller
         let callsKey = DirectoryKey.liveCalls(request.key, caller.request.session)
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let seen)):
-            // The request was repeated for another owner, or after its outcome had expired in the first step's window.
-            // In both cases the first step has stored a new claim, which must be released.
+            // The caller repeated the request for another owner, or after the first step's window had removed the
+            // outcome. In both cases the first step has stored a new claim, which must be released.
             let reply = Reply(to: caller, app: request.app, outcome, seen: seen)
-            self.releaseClaim(request, reply, in: rows, into: &effects)
+            self.rejectAndReleaseClaim(request, reply, in: rows, into: &effects)
             return
         case .repeated(.passedOn), .forgotten:
             let error = ReplyError.requestForgotten
-            self.releaseClaim(
+            self.rejectAndReleaseClaim(
                 request, Reply(to: caller, app: request.app, .failure(error: error)), in: rows, into: &effects)
             return
         case .fresh:
@@ -137,25 +148,27 @@ extension DirectoryMachine {
         }
         do throws(ReplyError) {
             try self.checkIDIsFree(request, in: rows, at: moment.now)
-            let info = try LiveInfoRules.newInfo(request, self.policies[request.app], at: moment.now)
+            let info = try NewLiveDefaults.info(for: request, self.policies[request.app], at: moment.now)
             var row = LiveRow(info: info, epoch: moment.offset)
-            // A live that an app's server created is not dismissed before a user has joined.
+            // The app's dismissal policy does not end a scheduled live before a user has joined.
             if info.status == .running { row.emptySince = moment.now }
             row.dismissAt = self.dismissalTime(of: row, app: request.app)
             rows[.live(request.key)] = .live(row: row)
             let outcome = Outcome.success(result: .live(info: info, epoch: row.epoch))
             let seen = RequiredRevision(.rooms, request.key.live, revision: row.revision)
             rows.record(callsKey, caller, .answered(outcome: outcome, seen: seen), at: moment)
-            self.announceOpening(row, request.key, by: caller, at: moment.now, into: &effects)
+            self.publishOpening(row, request.key, by: caller, at: moment.now, into: &effects)
             effects.append(.reply(Reply(to: caller, app: request.app, outcome, seen: seen)))
         } catch {
             rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
-            self.releaseClaim(
+            self.rejectAndReleaseClaim(
                 request, Reply(to: caller, app: request.app, .failure(error: error)), in: rows, into: &effects)
         }
     }
 
-    /// Rejects a create whose id a running or ending live has, or that follows the last create of this id too soon.
+    /// Checks that no running or ending live has the id, and that the last create of this id was long enough ago.
+    ///
+    /// - Throws: `roomExists`, `roomExistsAndIsYours` or `createdTooOften`.
     private func checkIDIsFree(_ request: CreateRequest, in rows: DirectoryRows, at now: Timestamp) throws(ReplyError) {
         guard case .live(let row)? = rows[.live(request.key)] else { return }
         if row.ended == nil {
@@ -173,29 +186,26 @@ extension DirectoryMachine {
         }
     }
 
-    /// Publishes the new live's record, and sends the opening to the other machines and the app's backend.
-    private func announceOpening(
+    /// Publishes the record of the new live, and notifies the other machines and the app's backend.
+    private func publishOpening(
         _ row: LiveRow, _ key: LiveKey, by caller: Caller, at now: Timestamp, into effects: inout [Effect]
     ) {
         let info = row.info
         effects.append(.live(row.record(app: key.app)))
         effects.append(.audience(AudienceInput(key, .opened(epoch: row.epoch, owner: info.liveOwner))))
         effects.append(.barrage(BarrageInput(key, .opened(epoch: row.epoch, owner: info.liveOwner.userID))))
-        if info.isMessageDisable || !info.isGiftEnabled { effects.append(.rights(key, info)) }
-        if info.maxMemberCount > 0 { effects.append(.limits(key, info)) }
+        if info.isMessageDisable || !info.isGiftEnabled { effects.append(.rightsForFanOut(key, info)) }
+        if info.maxMemberCount > 0 { effects.append(.rightsForPresence(key, info)) }
         effects.append(.seat(SeatInput(key, .opened(epoch: row.epoch, info: info))))
         let opened = ConnectionCommand.opened(live: key.live, owner: info.liveOwner, isVoice: info.isVoice)
         effects.append(.connection(ConnectionInput(app: key.app, opened)))
-        if self.policies[key.app].hasWebhooks {
-            let created = WebhookContent.roomCreated(info: info, by: caller.userID)
-            effects.append(.webhook(WebhookEvent(key, at: now, created)))
-        }
+        self.sendCreationEvent(info, key, by: caller.userID, at: now, into: &effects)
     }
 
-    /// Sends the reply to a create that opened no live, after the release of the owner's claim.
+    /// Releases the owner's claim and then sends the reply, for a create that opened no live.
     ///
-    /// The claim is not released if the owner runs this live, because the claim then belongs to the running live.
-    private func releaseClaim(
+    /// If the owner runs this live, the claim belongs to the running live and is not released.
+    private func rejectAndReleaseClaim(
         _ request: CreateRequest, _ reply: Reply, in rows: DirectoryRows, into effects: inout [Effect]
     ) {
         if case .live(let row)? = rows[.live(request.key)], row.ended == nil,
@@ -210,7 +220,7 @@ extension DirectoryMachine {
     }
 
     /// Sends the recorded reply of the second step to a repeated create, without opening a live.
-    func repeatOpen(_ key: LiveKey, _ caller: Caller, in rows: DirectoryRows, into effects: inout [Effect]) {
+    func repeatReplyOfOpening(_ key: LiveKey, _ caller: Caller, in rows: DirectoryRows, into effects: inout [Effect]) {
         switch rows.lookup(.liveCalls(key, caller.request.session), caller) {
         case .repeated(.answered(let outcome, let seen)):
             effects.append(.reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), seen: seen)))
@@ -222,8 +232,8 @@ extension DirectoryMachine {
     /// Removes the owner's claim for `live`, then sends the reply; keyed by the owner.
     ///
     /// The reply comes last, so that the caller can create a live as soon as it has the reply.
-    func release(
-        _ owner: UserKey, _ live: LiveID, _ thenReply: Reply?, in rows: inout DirectoryRows,
+    func removeClaim(
+        of owner: UserKey, _ live: LiveID, _ thenReply: Reply?, in rows: inout DirectoryRows,
         into effects: inout [Effect]
     ) {
         if case .claim(let claim)? = rows[.claim(owner)], claim.live == live { rows[.claim(owner)] = nil }
@@ -232,6 +242,6 @@ extension DirectoryMachine {
 }
 
 extension CreateRequest {
-    /// The directory input that carries `command` for the request's app.
+    /// The directory's input with `command`, for the request's app.
     func input(_ command: DirectoryCommand) -> DirectoryInput { DirectoryInput(app: self.app, command) }
 }

@@ -2,24 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// The valid values of a live's fields (R3.10, R3.11, R3.17, R17.4, R17.5).
+/// The valid values of a live's fields (R3.10, R3.11, R17.4, R17.5).
 enum LiveInfoRules {
-    /// The info of a new live: the fields that the request contains, and defaults for the other fields.
-    static func newInfo(
-        _ request: CreateRequest, _ policy: AppPolicy, at now: Timestamp
-    ) throws(ReplyError) -> LiveInfo {
-        var info = LiveInfo(liveID: request.key.live, liveOwner: request.owner, createTime: now)
-        if request.caller.role == .server {
-            info.status = .scheduled
-            info.seatMode = policy.seatModeOfServer
-        }
-        // A new live may be a voice or a video live; a running live keeps its kind.
-        info.seatTemplate = SeatTemplate.resolved(request.changes.seatTemplate ?? info.seatTemplate).id
-        try self.apply(request.changes, to: &info, policy)
-        if info.liveName.isEmpty { info.liveName = info.liveID.text }
-        return info
-    }
-
     /// Sets the fields that the request contains.
     ///
     /// - Throws: `badRoomName`, `tooManyTags`, `wrongRoomKind` or `badParameter`. After an error the caller must
@@ -65,37 +49,6 @@ enum LiveInfoRules {
         info.activityStatus = changes.activityStatus ?? info.activityStatus
         info.isGiftEnabled = changes.isGiftEnabled ?? info.isGiftEnabled
         try self.applySeats(changes, to: &info)
-    }
-
-    /// Applies the seat fields.
-    ///
-    /// A video template fixes the number of seats and keeps the owner on a seat. A voice live may choose both.
-    private static func applySeats(_ changes: LiveChanges, to info: inout LiveInfo) throws(ReplyError) {
-        let requested = changes.seatTemplate ?? info.seatTemplate
-        guard Limits.templates.contains(requested) else {
-            throw ReplyError(
-                .badParameter, "seatTemplate is \(requested); 1 to 199 are for voice, 200 to 999 for video")
-        }
-        let wasVoice = info.isVoice
-        // Template 600 replaces an unknown template (R3.41).
-        let template = SeatTemplate.resolved(requested)
-        info.seatTemplate = template.id
-        guard info.isVoice == wasVoice else {
-            throw ReplyError(
-                .wrongRoomKind,
-                "seatTemplate \(requested) means template \(template.id), which is for \(wasVoice ? "video" : "voice") "
-                    + "lives; a live cannot change between voice and video")
-        }
-        // A template with a fixed number of seats ignores the requested number, because older clients always send one.
-        let possible = template.fixesSeatCount ? 0...Limits.seatCount : template.seats
-        if let count = changes.maxSeatCount, !possible.contains(count) {
-            throw ReplyError(
-                .badParameter,
-                "maxSeatCount is \(count); \(possible.lowerBound) to \(possible.upperBound) are possible in template "
-                    + "\(template.id)")
-        }
-        info.maxSeatCount = template.seatCount(requested: changes.maxSeatCount ?? info.maxSeatCount)
-        info.keepOwnerOnSeat = info.isVoice ? changes.keepOwnerOnSeat ?? info.keepOwnerOnSeat : true
     }
 
     private static func checkAddress(_ url: String, _ field: String) throws(ReplyError) {

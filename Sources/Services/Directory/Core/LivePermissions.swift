@@ -8,8 +8,8 @@ enum LivePermissions {
     /// Checks that the caller may make the call now.
     ///
     /// - Throws: `noSuchRoom` when the live has ended; `notInRoom` or `staleTicket` when the caller is not in the live
-    ///   or was kicked (I6); `needsOwner` or `needsOwnerOrAdmin` for a caller without the right; `noPermission` for a
-    ///   target on whom the caller may not act.
+    ///   or was kicked (I6); `needsOwner` or `needsOwnerOrAdmin` when the caller lacks the role; `noPermission` when
+    ///   the caller may not act on the named user.
     static func check(_ call: LiveCall, _ row: LiveRow) throws(ReplyError) {
         guard row.ended == nil else { throw ReplyError(.noSuchRoom, "the live has ended") }
         if let rejection = row.floors.rejection(of: call.caller) { throw rejection }
@@ -26,13 +26,13 @@ enum LivePermissions {
             guard isOwner else { throw ReplyError(.needsOwner, "only the owner may end the live") }
         case .kick(_, let user, _):
             guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may kick") }
-            try self.check([user], row, asOwner: isOwner, "kicked")
+            try self.checkTargets([user], row, isByOwner: isOwner, "kicked")
         case .ban(_, let users, _, _, _):
             guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may ban") }
-            try self.check(users, row, asOwner: isOwner, "banned")
+            try self.checkTargets(users, row, isByOwner: isOwner, "banned")
         case .mute(_, let users, _, _):
             guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may mute") }
-            try self.check(users, row, asOwner: isOwner, "muted")
+            try self.checkTargets(users, row, isByOwner: isOwner, "muted")
         case .unban, .bans:
             guard isHost else {
                 throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may list or lift bans")
@@ -52,14 +52,14 @@ enum LivePermissions {
     /// Rejects a kick, ban or mute of the owner by any caller, and of an admin by an admin.
     ///
     /// `participle` is the action in error messages, such as "kicked".
-    private static func check(
-        _ users: [UserID], _ row: LiveRow, asOwner isOwner: Bool, _ participle: String
+    private static func checkTargets(
+        _ users: [UserID], _ row: LiveRow, isByOwner: Bool, _ participle: String
     ) throws(ReplyError) {
         for user in users {
             guard user != row.info.liveOwner.userID else {
                 throw ReplyError(.noPermission, "the owner cannot be \(participle)")
             }
-            guard isOwner || !row.info.admins.contains(user) else {
+            guard isByOwner || !row.info.admins.contains(user) else {
                 throw ReplyError(
                     .noPermission, "\(user) is an admin, and an admin cannot be \(participle) by another admin")
             }

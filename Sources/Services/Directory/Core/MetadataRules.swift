@@ -3,12 +3,12 @@ import PlazaModel
 
 /// The limits of a live's metadata (I2).
 ///
-/// They are checked on the merged result, so that a rejected call changes nothing.
+/// The merged metadata are checked before they are stored, so that a rejected call changes nothing.
 enum MetadataRules {
     /// Returns `old` with `values` set; the last write of a key wins.
     ///
     /// - Throws: `metadataKeyTooLong`, `metadataValueTooLong`, `tooManyMetadataKeys` or `metadataTooLong`;
-    ///   `badParameter` when there is nothing to set, a key is empty or has a control character (R17.4).
+    ///   `badParameter` when `values` is empty, or when a key is empty or has a control character (R17.4).
     static func merge(_ values: [String: String], into old: [String: String]) throws(ReplyError) -> [String: String] {
         guard !values.isEmpty, values[""] == nil else {
             throw ReplyError(.badParameter, "give 1 to \(Limits.metadataKeys) keys, none of which is empty")
@@ -32,9 +32,9 @@ enum MetadataRules {
         return merged
     }
 
-    /// Returns those of `keys` that exist, sorted and without duplicates.
+    /// Returns the existing keys among `keys`, sorted and without duplicates.
     ///
-    /// - Throws: `noSuchMetadataKey` when none of them exists.
+    /// - Throws: `noSuchMetadataKey` when no key exists.
     static func existing(_ keys: [String], in old: [String: String]) throws(ReplyError) -> [String] {
         let existing = Set(keys).filter { old[$0] != nil }.sorted()
         guard !existing.isEmpty else { throw ReplyError(.noSuchMetadataKey, "the live has none of these keys") }

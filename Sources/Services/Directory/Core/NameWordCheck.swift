@@ -7,7 +7,7 @@ extension DirectoryMachine {
     /// Rejects a name or a notice that contains a filtered word of the app.
     ///
     /// - Throws: `sensitiveWords`; its message does not contain the word.
-    func checkWords(_ changes: LiveChanges, _ app: AppID) throws(ReplyError) {
+    func checkFilteredWords(_ changes: LiveChanges, _ app: AppID) throws(ReplyError) {
         guard let filter = self.filters[app] else { return }
         for (text, field) in [(changes.liveName, "liveName"), (changes.notice, "notice")] {
             guard let text, filter.matches(text) else { continue }

@@ -2,7 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// Reactions to a live's occupancy: its status (R3.30), and its automatic dismissal (R3.59, R3.60, R3.61).
+/// The status of a live (R3.30, R4.15) and its automatic dismissal (R3.59, R3.60, R3.61), which depend on who is in the
+/// live.
 extension DirectoryMachine {
     /// Applies presence's report on whether the owner is in the live and whether the live is empty.
     func updateOccupancy(
@@ -25,8 +26,8 @@ extension DirectoryMachine {
             }
         }
         row.dismissAt = self.dismissalTime(of: row, app: key.app)
-        guard case .live(let before)? = rows[.live(key)], before != row else { return }
-        if row.info.status != before.info.status {
+        guard case .live(let oldRow)? = rows[.live(key)], oldRow != row else { return }
+        if row.info.status != oldRow.info.status {
             row.revision = moment.offset
             effects.append(.live(row.record(app: key.app)))
             effects.append(.barrage(BarrageInput(key, .publish(content: .infoChanged(info: row.info)))))
@@ -34,7 +35,7 @@ extension DirectoryMachine {
         rows[.live(key)] = .live(row: row)
     }
 
-    /// When the app's dismissal policy ends the live if nothing changes; nil if it does not.
+    /// When the app's dismissal policy ends the live if the occupancy stays the same; nil if the policy never ends the live.
     func dismissalTime(of row: LiveRow, app: AppID) -> Timestamp? {
         let policy = self.policies[app].dismissal
         var times: [Timestamp] = []
@@ -48,7 +49,7 @@ extension DirectoryMachine {
         return times.min()
     }
 
-    /// Removes the row of an ended live, or ends a running live if its dismissal time has come.
+    /// Removes the row of an ended live, or ends a running live whose dismissal time has passed.
     func handleDueLive(_ key: LiveKey, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]) {
         guard case .live(var row)? = rows[.live(key)] else { return }
         guard row.ended == nil else {
@@ -62,10 +63,10 @@ extension DirectoryMachine {
             rows[.live(key)] = .live(row: row)
             return
         }
-        let facts = self.end(key, &row, for: nil, in: &rows, at: moment.now)
+        let newEffects = self.endLive(key, &row, for: nil, in: &rows, at: moment.now)
         row.revision = moment.offset
         rows[.live(key)] = .live(row: row)
         effects.append(.live(row.record(app: key.app)))
-        effects += facts
+        effects += newEffects
     }
 }

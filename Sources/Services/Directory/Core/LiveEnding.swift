@@ -2,19 +2,21 @@
 import MachineKit
 import PlazaModel
 
-/// The end of a live (I1), which the directory decides once and then sends through all machines in the order of R18.5.
+/// The end of a live (I1).
+///
+/// The directory decides the end once. The end then passes through all machines in the order of R18.5.
 extension DirectoryMachine {
-    /// Ends the live for good.
+    /// Ends the live.
     ///
     /// - Parameters:
     ///   - key: the live.
     ///   - row: the row of the live, which is running.
     ///   - caller: the caller; nil if the dismissal policy ends the live.
-    ///   - rows: the partition's rows; bans and mutes are removed with the live.
+    ///   - rows: the partition's rows; the live's bans and mutes are removed.
     ///   - now: the time of the end.
-    /// - Returns: the effects. One of them releases the owner's claim in the same transaction. Therefore a create that
+    /// - Returns: the effects, which also release the owner's claim in the same transaction. Therefore a create that
     ///   the owner sends after the reply is not rejected because of this live.
-    func end(
+    func endLive(
         _ key: LiveKey, _ row: inout LiveRow, for caller: Caller?, in rows: inout DirectoryRows, at now: Timestamp
     ) -> [Effect] {
         let reason: LiveEndReason = caller?.role == .user ? .endedByHost : .endedByServer
@@ -34,13 +36,13 @@ extension DirectoryMachine {
     }
 
     /// Makes the id of an ended live reusable, because all machines have handled the end.
-    func closeLive(_ key: LiveKey, _ epoch: Int64, in rows: inout DirectoryRows) {
+    func makeIDReusable(_ key: LiveKey, _ epoch: Int64, in rows: inout DirectoryRows) {
         guard case .live(var row)? = rows[.live(key)], row.epoch == epoch else { return }
         row.isClosing = nil
         rows[.live(key)] = .live(row: row)
     }
 
-    /// Forwards a repeated call to end the live to the fan-out, which replies as soon as it has handled the end.
+    /// Forwards a repeated call to end the live to the fan-out, which replies after it has handled the end.
     func repeatEnd(_ call: LiveCall, _ row: LiveRow, into effects: inout [Effect]) {
         guard row.ended != nil else {
             effects.append(.requestForgotten(call.caller, call.key.app))
