@@ -8,27 +8,27 @@ package import PlazaModel
 /// `Limits.maxAttempts` the event is abandoned.
 ///
 /// A slow backend must not use up the memory of other apps. Therefore each app has its share of the queue. An app that
-/// has used up its share is lagging: its further events are not held but read again later (`ReadingProgress`).
+/// has used up its share is lagging: its further events are not queued but read again later (`ReadingProgress`).
 ///
-/// The queue is pure: times and random numbers are parameters.
+/// The queue has no clock and no random numbers of its own; both are parameters.
 package struct DeliveryQueue: Sendable {
-    /// How much is held, how much is sent at once, and how long a failed event waits.
+    /// The size of the queue, the number of concurrent requests, and the attempts and pauses after failures.
     package struct Limits: Sendable {
-        /// Events held, shared evenly by the apps that have webhooks.
+        /// The maximum number of queued events, shared evenly by the apps that have webhooks.
         package var maxEvents = 5000
-        /// Events held of one app at most.
+        /// The maximum number of queued events of one app.
         package var maxPerApp = 500
-        /// Concurrent requests to one app.
+        /// The maximum number of concurrent requests to one app.
         ///
-        /// After a failure it is one, until an attempt succeeds.
+        /// After a failed attempt the limit is one request, until an attempt succeeds.
         package var maxInFlightPerApp = 8
-        /// Concurrent requests to all apps.
+        /// The maximum number of concurrent requests to all apps.
         ///
         /// Apps whose last attempt failed get at most half of them.
         package var maxInFlight = 64
-        /// Attempts to deliver one event.
+        /// The maximum number of attempts to deliver one event.
         package var maxAttempts = 8
-        /// The pause after the first failure; it doubles with each further one.
+        /// The pause after the first failure; each further failure doubles the pause.
         package var minRetryPause = Milliseconds(500)
         /// The longest pause.
         package var maxRetryPause = Milliseconds(30_000)
@@ -48,22 +48,22 @@ package struct DeliveryQueue: Sendable {
         }
     }
 
-    /// What follows from a finished attempt.
+    /// How the queue handles an event after an attempt.
     package enum AttemptOutcome: Hashable, Sendable {
         case delivered
         /// The event is sent again, not before this time.
         case retry(notBefore: MonotonicTime)
         case abandoned
-        /// The event is not held here, for its partition was revoked.
-        case notHeld
+        /// The event is not in the queue, because its partition was revoked.
+        case notQueued
     }
 
-    /// A part of a partition that is read again for apps that lagged.
+    /// The part of a partition that is read again for lagging apps.
     package struct CatchUp: Hashable, Sendable {
         package var partition: Int32
         /// The first offset.
         package var offset: Int64
-        /// The apps whose events are read again; the events of all others were handled before.
+        /// The apps whose events are read again; the events of all other apps have been queued.
         package var apps: Set<AppID>
 
         package init(partition: Int32, offset: Int64, apps: Set<AppID>) {
@@ -83,11 +83,12 @@ package struct DeliveryQueue: Sendable {
     private struct LiveQueue: Sendable {
         var items: [PendingEvent] = []
         var isInFlight = false
+        /// The end of the pause after a failed attempt.
         var notBefore = MonotonicTime.distantPast
     }
 
     private let limits: Limits
-    /// Events that may be held of one app.
+    /// The maximum number of queued events of each app.
     private let share: Int
     private var liveQueues: [LiveKey: LiveQueue] = [:]
     private var keys: [EventPosition: LiveKey] = [:]
@@ -109,42 +110,43 @@ package struct DeliveryQueue: Sendable {
         self.share = max(1, min(limits.maxPerApp, limits.maxEvents / max(1, apps)))
     }
 
-    /// How many events are held.
+    /// The number of queued events.
     package var count: Int { self.keys.count }
 
-    /// How many apps lag; an app that lags in two partitions counts twice.
+    /// The number of lagging apps; an app that lags in two partitions counts twice.
     package var laggingCount: Int { self.progress.values.reduce(0) { $0 + $1.laggingCount } }
 
-    /// A partition was assigned to this instance.
+    /// Begins with a partition that was assigned to this instance.
     ///
     /// - Parameters:
-    ///   - partition: its number.
-    ///   - checkpoint: how far the previous owner came.
+    ///   - partition: the number of the partition.
+    ///   - checkpoint: the progress that the previous owner has committed.
     package mutating func partitionAssigned(_ partition: Int32, _ checkpoint: ReadingProgress.Checkpoint) {
         self.progress[partition] = ReadingProgress(checkpoint)
     }
 
     /// Adds an event that was read for the first time.
     ///
-    /// - Returns: false when its app lags; the event is read again later.
+    /// - Returns: whether the event is queued; the event of a lagging app is not queued but read again later.
     package mutating func add(_ position: EventPosition, of key: LiveKey) -> Bool {
-        self.progress[position.partition, default: ReadingProgress()].read(position.offset)
+        self.progress[position.partition, default: ReadingProgress()].recordRead(position.offset)
         guard self.progress[position.partition]?.laggingOffset(key.app) == nil else { return false }
-        return self.hold(position, of: key)
+        return self.enqueue(position, of: key)
     }
 
     /// Adds an event that was read again, if `catchUp` covers it.
     ///
     /// - Parameters:
     ///   - position: the position of the event's record.
-    ///   - key: its live.
-    ///   - catchUp: what is read again. An app without room is removed from it and lags from here on.
-    /// - Returns: whether the event is held.
+    ///   - key: the event's live.
+    ///   - catchUp: the catch-up that read the event. An app whose share is used up is removed and lags from this event
+    ///     on.
+    /// - Returns: whether the event is queued.
     package mutating func addInCatchUp(_ position: EventPosition, of key: LiveKey, in catchUp: inout CatchUp) -> Bool {
         guard catchUp.partition == position.partition, catchUp.apps.contains(key.app),
-            let from = self.progress[position.partition]?.laggingOffset(key.app), position.offset >= from
+            let firstOffset = self.progress[position.partition]?.laggingOffset(key.app), position.offset >= firstOffset
         else { return false }
-        guard self.hold(position, of: key) else {
+        guard self.enqueue(position, of: key) else {
             catchUp.apps.remove(key.app)
             return false
         }
@@ -152,18 +154,20 @@ package struct DeliveryQueue: Sendable {
         return true
     }
 
-    /// A record that concerns no app was read for the first time.
+    /// Records that a record was read for the first time that no app needs to get.
     package mutating func skip(_ position: EventPosition) {
-        self.progress[position.partition, default: ReadingProgress()].read(position.offset)
+        self.progress[position.partition, default: ReadingProgress()].recordRead(position.offset)
     }
 
-    /// Holds an event if there is room; otherwise its app lags from here on.
-    private mutating func hold(_ position: EventPosition, of key: LiveKey) -> Bool {
+    /// Queues an event, or makes its app lag from this event on if the app's share is used up.
+    ///
+    /// - Returns: whether the event is queued.
+    private mutating func enqueue(_ position: EventPosition, of key: LiveKey) -> Bool {
         guard self.countOfApp[key.app, default: 0] < self.share else {
             self.progress[position.partition]?.set(key.app, laggingFrom: position.offset)
             return false
         }
-        self.progress[position.partition]?.hold(position.offset, of: key.app)
+        self.progress[position.partition]?.eventQueued(position.offset, of: key.app)
         self.sequence += 1
         self.liveQueues[key, default: LiveQueue()].items.append(
             PendingEvent(position: position, sequence: self.sequence))
@@ -172,14 +176,14 @@ package struct DeliveryQueue: Sendable {
         return true
     }
 
-    /// The next part to read again, for lagging apps that have room: at least half of their share is free.
+    /// The next catch-up, for the lagging apps that have at least half of their share free.
     ///
-    /// - Parameter last: the partition that was read again last; other partitions come first.
-    /// - Returns: nil when no app has something to read again and room for it.
+    /// - Parameter last: the partition of the previous catch-up; other partitions come first.
+    /// - Returns: the catch-up; nil when there is no such app.
     package func nextCatchUp(after last: Int32) -> CatchUp? {
         let partitions = self.progress.keys.sorted()
         for partition in partitions.filter({ $0 > last }) + partitions.filter({ $0 <= last }) {
-            let ready = (self.progress[partition]?.laggingApps ?? [:]).filter {
+            let ready = (self.progress[partition]?.laggingOffsets ?? [:]).filter {
                 self.countOfApp[$0.key, default: 0] <= self.share / 2
             }
             guard let first = ready.values.min() else { continue }
@@ -188,11 +192,12 @@ package struct DeliveryQueue: Sendable {
         return nil
     }
 
-    /// Everything before `offset` was read again.
+    /// Records that a catch-up has read all records before `offset`.
     ///
-    /// Apps that had room all the time no longer lag once the whole partition was read.
+    /// After the last record, the apps that are still part of the catch-up no longer lag.
     ///
-    /// - Returns: true when the catch-up ends: everything was read, or no app has room any more.
+    /// - Returns: whether the catch-up is finished, because it has read all records or the shares of all its apps are
+    ///   used up.
     package mutating func catchUpRead(_ catchUp: CatchUp, upTo offset: Int64) -> Bool {
         guard let next = self.progress[catchUp.partition]?.next, !catchUp.apps.isEmpty else { return true }
         guard offset >= next else { return false }
@@ -200,17 +205,17 @@ package struct DeliveryQueue: Sendable {
         return true
     }
 
-    /// Takes the events that must be sent now, oldest first; from here on they are in flight.
+    /// Marks the events that must be sent now as in flight, and returns their positions, oldest first.
     package mutating func takeDue(at now: MonotonicTime) -> [EventPosition] {
         guard self.inFlight < self.limits.maxInFlight else { return [] }
-        var heads: [(key: LiveKey, item: PendingEvent)] = []
-        for (key, lane) in self.liveQueues where !lane.isInFlight && lane.notBefore <= now {
-            if let item = lane.items.first { heads.append((key, item)) }
+        var dueEvents: [(key: LiveKey, item: PendingEvent)] = []
+        for (key, liveQueue) in self.liveQueues where !liveQueue.isInFlight && liveQueue.notBefore <= now {
+            if let item = liveQueue.items.first { dueEvents.append((key, item)) }
         }
-        heads.sort { $0.item.sequence < $1.item.sequence }
+        dueEvents.sort { $0.item.sequence < $1.item.sequence }
         var positions: [EventPosition] = []
         var failingInFlight = self.failing.reduce(0) { $0 + self.inFlightOfApp[$1, default: 0] }
-        for (key, item) in heads {
+        for (key, item) in dueEvents {
             guard self.inFlight < self.limits.maxInFlight else { break }
             let isFailing = self.failing.contains(key.app)
             let maxInFlight = isFailing ? 1 : self.limits.maxInFlightPerApp
@@ -229,59 +234,59 @@ package struct DeliveryQueue: Sendable {
 
     /// When the next retry pause ends.
     ///
-    /// Events that are due already wait for a free request, not for a time.
+    /// Events whose pause has already ended wait for another request to end, not for a time.
     package func nextDue(after now: MonotonicTime) -> MonotonicTime? {
         self.liveQueues.values.lazy.filter { !$0.isInFlight && $0.notBefore > now }.map(\.notBefore).min()
     }
 
-    /// An attempt to deliver an event has ended.
+    /// Handles the end of an attempt to deliver an event.
     ///
     /// - Parameters:
     ///   - position: the position of the event's record.
-    ///   - isDelivered: whether the backend accepted it.
-    ///   - chance: a random number from 0 to 1 that places the pause between its half and its whole.
+    ///   - isDelivered: whether the backend accepted the event.
+    ///   - jitter: a random number from 0 to 1; with 0 the pause is half as long as with 1.
     ///   - now: the time.
-    /// - Returns: what follows.
+    /// - Returns: how the queue handles the event.
     package mutating func attemptEnded(
-        _ position: EventPosition, isDelivered: Bool, chance: Double, at now: MonotonicTime
+        _ position: EventPosition, isDelivered: Bool, jitter: Double, at now: MonotonicTime
     ) -> AttemptOutcome {
-        guard let key = self.keys[position], var lane = self.liveQueues[key], lane.isInFlight,
-            var item = lane.items.first,
+        guard let key = self.keys[position], var liveQueue = self.liveQueues[key], liveQueue.isInFlight,
+            var item = liveQueue.items.first,
             item.position == position
-        else { return .notHeld }
-        lane.isInFlight = false
+        else { return .notQueued }
+        liveQueue.isInFlight = false
         self.requestEnded(key.app)
         if isDelivered { self.failing.remove(key.app) } else { self.failing.insert(key.app) }
         item.attempts += 1
         if !isDelivered, item.attempts < self.limits.maxAttempts {
             let doubled = self.limits.minRetryPause.count << Int64(min(20, item.attempts - 1))
             let pause = min(self.limits.maxRetryPause.count, doubled)
-            let until = now + Milliseconds(pause / 2 + Int64(Double(pause - pause / 2) * min(1, max(0, chance))))
-            lane.notBefore = until
-            lane.items[0] = item
-            self.liveQueues[key] = lane
+            let until = now + Milliseconds(pause / 2 + Int64(Double(pause - pause / 2) * min(1, max(0, jitter))))
+            liveQueue.notBefore = until
+            liveQueue.items[0] = item
+            self.liveQueues[key] = liveQueue
             return .retry(notBefore: until)
         }
-        lane.notBefore = .distantPast
-        lane.items.removeFirst()
-        self.liveQueues[key] = lane.items.isEmpty ? nil : lane
-        self.forget(position, key)
+        liveQueue.notBefore = .distantPast
+        liveQueue.items.removeFirst()
+        self.liveQueues[key] = liveQueue.items.isEmpty ? nil : liveQueue
+        self.remove(position, key)
         return isDelivered ? .delivered : .abandoned
     }
 
-    /// What may be committed of a partition; nil while it is not assigned or nothing was read.
+    /// The progress of a partition that may be committed; nil for a partition of which no record was read.
     package func checkpoint(_ partition: Int32) -> ReadingProgress.Checkpoint? { self.progress[partition]?.checkpoint }
 
-    /// The partitions that are assigned or of which something was read.
+    /// The assigned partitions, sorted.
     package var partitions: [Int32] { self.progress.keys.sorted() }
 
-    /// A partition was revoked: its events are forgotten, also those in flight.
+    /// Removes all events of a revoked partition, including those in flight.
     package mutating func partitionRevoked(_ partition: Int32) {
         self.progress[partition] = nil
-        for (key, lane) in self.liveQueues where lane.items.first?.position.partition == partition {
-            // All events of a live are in one partition.
-            if lane.isInFlight { self.requestEnded(key.app) }
-            for item in lane.items { self.forget(item.position, key) }
+        for (key, liveQueue) in self.liveQueues where liveQueue.items.first?.position.partition == partition {
+            // All events of a live are in one partition, so the first event is enough to check.
+            if liveQueue.isInFlight { self.requestEnded(key.app) }
+            for item in liveQueue.items { self.remove(item.position, key) }
             self.liveQueues[key] = nil
         }
     }
@@ -292,10 +297,10 @@ package struct DeliveryQueue: Sendable {
         self.inFlightOfApp[app] = left > 0 ? left : nil
     }
 
-    private mutating func forget(_ position: EventPosition, _ key: LiveKey) {
+    private mutating func remove(_ position: EventPosition, _ key: LiveKey) {
         self.keys[position] = nil
         let left = self.countOfApp[key.app, default: 1] - 1
         self.countOfApp[key.app] = left > 0 ? left : nil
-        self.progress[position.partition]?.end(position.offset, of: key.app)
+        self.progress[position.partition]?.eventFinished(position.offset, of: key.app)
     }
 }

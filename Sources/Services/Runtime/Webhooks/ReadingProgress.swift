@@ -4,7 +4,7 @@ package import PlazaModel
 /// The reading position in one partition, and each app's events in it that are not finished.
 ///
 /// A slow backend must not hold back the events of other apps. Therefore an app whose share of the queue is used up
-/// *lags*: its further events are skipped and later read again, starting with the first skipped one.
+/// *lags*: its further events are skipped and later read again, starting with the first skipped event.
 ///
 /// Kafka stores one committed offset for all apps. The offset's metadata contains the offsets at which the lagging apps
 /// continue.
@@ -22,54 +22,51 @@ package struct ReadingProgress: Hashable, Sendable {
         }
     }
 
-    /// The maximum number of apps with an offset of their own; more would not fit into the committed offset's metadata.
+    /// The maximum number of apps whose lagging offsets fit into the committed offset's metadata.
     ///
-    /// Further apps hold back the committed offset, so after a takeover more events are sent again.
+    /// With more lagging apps, an earlier offset is committed, so that more events are sent again after a takeover.
     package static let maxLaggingApps = 64
 
-    /// The offset behind the last record that was read.
+    /// The offset after the last record that was read.
     package private(set) var next: Int64 = 0
-    /// The queued events of each app.
-    private var open: [AppID: Set<Int64>] = [:]
+    /// The offsets of each app's queued events.
+    private var queuedOffsets: [AppID: Set<Int64>] = [:]
     /// The offset from which each lagging app's events must be read again.
-    private var lagging: [AppID: Int64] = [:]
+    private(set) var laggingOffsets: [AppID: Int64] = [:]
 
     init() {}
 
     /// Continues from the checkpoint of the previous owner.
     init(_ checkpoint: Checkpoint) {
         self.next = checkpoint.offset
-        self.lagging = checkpoint.laggingOffsets
+        self.laggingOffsets = checkpoint.laggingOffsets
     }
 
     /// The number of lagging apps.
-    var laggingCount: Int { self.lagging.count }
+    var laggingCount: Int { self.laggingOffsets.count }
 
-    /// The offset from which an app's events must be read again; nil if it does not lag.
-    func laggingOffset(_ app: AppID) -> Int64? { self.lagging[app] }
+    /// The offset from which an app's events must be read again; nil if the app does not lag.
+    func laggingOffset(_ app: AppID) -> Int64? { self.laggingOffsets[app] }
 
-    /// The lagging apps and the offsets from which they continue.
-    var laggingApps: [AppID: Int64] { self.lagging }
+    /// Advances `next` after a record was read for the first time.
+    mutating func recordRead(_ offset: Int64) { self.next = max(self.next, offset + 1) }
 
-    /// Records that a record was read for the first time.
-    mutating func read(_ offset: Int64) { self.next = max(self.next, offset + 1) }
+    /// Adds an event that was queued.
+    mutating func eventQueued(_ offset: Int64, of app: AppID) { self.queuedOffsets[app, default: []].insert(offset) }
 
-    /// Records that an event was queued.
-    mutating func hold(_ offset: Int64, of app: AppID) { self.open[app, default: []].insert(offset) }
-
-    /// Records that an event was delivered or abandoned.
-    mutating func end(_ offset: Int64, of app: AppID) {
-        self.open[app]?.remove(offset)
-        if self.open[app]?.isEmpty == true { self.open[app] = nil }
+    /// Removes an event that was delivered or abandoned.
+    mutating func eventFinished(_ offset: Int64, of app: AppID) {
+        self.queuedOffsets[app]?.remove(offset)
+        if self.queuedOffsets[app]?.isEmpty == true { self.queuedOffsets[app] = nil }
     }
 
-    /// Sets the offset from which the app lags; with nil it no longer lags.
-    mutating func set(_ app: AppID, laggingFrom offset: Int64?) { self.lagging[app] = offset }
+    /// Sets the offset from which the app lags; nil means that the app no longer lags.
+    mutating func set(_ app: AppID, laggingFrom offset: Int64?) { self.laggingOffsets[app] = offset }
 
     /// The progress that may be committed now.
     var checkpoint: Checkpoint {
-        var unfinished = self.lagging
-        for (app, offsets) in self.open {
+        var unfinished = self.laggingOffsets
+        for (app, offsets) in self.queuedOffsets {
             if let first = offsets.min() { unfinished[app] = min(first, unfinished[app] ?? first) }
         }
         let ordered = unfinished.sorted { ($0.value, $0.key.text) < ($1.value, $1.key.text) }

@@ -7,9 +7,9 @@ internal import PlazaWire
 
 /// Asks an app's backend to allow or refuse a message or gift before it is accepted (R14.9).
 ///
-/// No method but `run` blocks. If the request fails or times out, the app's timeout policy decides. If too many are in
-/// flight, nothing is decided: the call is refused as `overloaded`, so that nobody can switch a check off by asking for
-/// too many.
+/// No method but `run` blocks. If the request fails or times out, the app's timeout policy decides. If too many requests
+/// are in flight, the call is refused as `overloaded`, whatever the policy. Otherwise a user could send many calls to
+/// make the policy allow them all.
 package final class WebhookClient: Sendable {
     /// How long a backend may take to respond.
     package static let defaultTimeout: Duration = .seconds(2)
@@ -17,7 +17,7 @@ package final class WebhookClient: Sendable {
     private let hooks: [AppID: AppHooks]
     private let timeout: Duration
     private let client: HTTPClient
-    private let inFlight: Locked<InFlight>
+    private let inFlight: Locked<RequestsInFlight>
     private let metrics: WebhookClientMetrics
 
     /// Creates a client; requests are sent only while `run` is running.
@@ -34,7 +34,7 @@ package final class WebhookClient: Sendable {
         self.hooks = hooks.filter { $0.value.before != nil }
         self.shares = WebhookShares(apps: self.hooks.count)
         self.client = HTTPClient(limit: self.shares.total, caFile: caFile)
-        self.inFlight = Locked(InFlight(shares: self.shares))
+        self.inFlight = Locked(RequestsInFlight(shares: self.shares))
         self.timeout = timeout
         self.metrics = WebhookClientMetrics(metrics)
     }
@@ -62,8 +62,8 @@ package final class WebhookClient: Sendable {
         else { return complete(.allowed) }
         let sender = UserKey(request.app, request.content.sender)
         let began = MonotonicClock.microseconds
-        guard self.inFlight.withLock({ $0.begin(sender) }) else {
-            self.metrics.overloaded(isGift)
+        guard self.inFlight.withLock({ $0.addRequest(of: sender) }) else {
+            self.metrics.countOverloaded(isGift)
             throw ReplyError(
                 .overloaded, "too many messages and gifts wait for the app's backend", retryAfter: 1000)
         }
@@ -71,14 +71,14 @@ package final class WebhookClient: Sendable {
             Wire.encode(request), event: request.content.name, hooks: hooks, at: WallClock.milliseconds() / 1000,
             timeout: self.timeout)
         self.client.send(post) { [self] result in
-            self.inFlight.withLock { $0.end(sender) }
+            self.inFlight.withLock { $0.removeRequest(of: sender) }
             self.metrics.time.record(microseconds: Int(MonotonicClock.microseconds - began))
             guard case .answered(200, let body) = result, let decision = WebhookDecision(body: body, isGift: isGift)
             else {
-                self.metrics.unanswered(isGift)
+                self.metrics.countUnanswered(isGift)
                 return complete(WebhookDecision(applying: timeoutPolicy, isGift: isGift))
             }
-            self.metrics.answered(isGift, decision)
+            self.metrics.countAnswered(isGift, decision)
             complete(decision)
         }
     }
@@ -86,7 +86,7 @@ package final class WebhookClient: Sendable {
     /// Sends requests on the calling thread until `stop` is called.
     package func run() { self.client.run() }
 
-    /// Makes `run` return; the timeout policy decides the requests in flight.
+    /// Makes `run` return; the timeout policy decides about the requests in flight.
     package func stop() { self.client.stop() }
 }
 
@@ -96,23 +96,23 @@ private struct WebhookClientMetrics: Sendable {
     private let counters: [String: Counter]
 
     init(_ registry: MetricsRegistry) {
-        self.time = registry.timing(MetricNames.Webhooks.asking, help: "Time that a question took.")
+        self.time = registry.timing(MetricNames.Webhooks.asking, help: "Time that a request for a decision took.")
         var counters: [String: Counter] = [:]
         for kind in ["message", "gift"] {
             for answer in ["allowed", "refused", "silence", "overloaded"] {
                 counters["\(kind).\(answer)"] = registry.counter(
-                    MetricNames.Webhooks.asked, help: "Questions to backends, by kind and answer.",
+                    MetricNames.Webhooks.asked, help: "Requests for a decision, by kind and answer.",
                     labels: ["kind": kind, "answer": answer])
             }
         }
         self.counters = counters
     }
 
-    func unanswered(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").silence"]?.add() }
+    func countUnanswered(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").silence"]?.add() }
 
-    func overloaded(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").overloaded"]?.add() }
+    func countOverloaded(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").overloaded"]?.add() }
 
-    func answered(_ isGift: Bool, _ decision: WebhookDecision) {
+    func countAnswered(_ isGift: Bool, _ decision: WebhookDecision) {
         let answer = if case .allowed = decision { "allowed" } else { "refused" }
         self.counters["\(isGift ? "gift" : "message").\(answer)"]?.add()
     }

@@ -10,7 +10,7 @@ package enum WebhookDecision: Hashable, Sendable {
 
 extension WebhookDecision {
     /// The body of a backend's response: `{"code": 0, "message": "…"}`; code 0 means allowed.
-    private struct Answer: Decodable {
+    private struct ResponseBody: Decodable {
         var code: Int
         var message: String?
     }
@@ -24,13 +24,13 @@ extension WebhookDecision {
     ///   - body: the response's JSON.
     ///   - isGift: whether the request was about a gift.
     init?(body: [UInt8], isGift: Bool) {
-        guard let answer = try? Wire.decode(Answer.self, from: body) else { return nil }
+        guard let answer = try? Wire.decode(ResponseBody.self, from: body) else { return nil }
         if answer.code == 0 {
             self = .allowed
             return
         }
-        // The text is stored with the call, so its length is limited. Unicode scalars are counted, because a
-        // `Character` can be arbitrarily long.
+        // The text is stored with the outcome of the call, so the length is limited. The limit counts Unicode scalars,
+        // because a `Character` can be arbitrarily long.
         let text = answer.message.map { String($0.unicodeScalars.prefix(200)) }
         guard isGift else {
             self = .refused(ReplyError(.sensitiveWords, text ?? "the app's backend refused the message"))
@@ -45,10 +45,11 @@ extension WebhookDecision {
         switch policy {
         case .allow: self = .allowed
         case .refuse:
-            let what = isGift ? "gift" : "message"
+            let subject = isGift ? "gift" : "message"
             self = .refused(
                 ReplyError(
-                    isGift ? .giftCheckFailed : .sensitiveWords, "the app's backend did not answer about the \(what)",
+                    isGift ? .giftCheckFailed : .sensitiveWords,
+                    "the app's backend did not answer about the \(subject)",
                     retryAfter: 1000))
         }
     }

@@ -7,7 +7,7 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Reads webhook events, sends those that are due, and commits the progress, all on one thread.
+/// Reads webhook events, sends the events that are due, and commits the progress, all on one thread.
 ///
 /// A slow backend must not block the events of other apps. When an app's share of the queue is used up, its events are
 /// therefore skipped, and a second consumer reads them again once the share has free capacity (*catch-up*).
@@ -17,7 +17,7 @@ final class WebhookDispatcher {
     private static let catchUpTimeout: Duration = .milliseconds(20)
 
     private let consumer: KafkaConsumer
-    /// Reads skipped events again; it does not join the group.
+    /// Reads skipped events again; this consumer does not join the group.
     private let catchUpConsumer: KafkaConsumer
     private let hooks: [AppID: AppHooks]
     private let log: Log
@@ -29,8 +29,9 @@ final class WebhookDispatcher {
     private var committed: [Int32: ReadingProgress.Checkpoint] = [:]
     private var commitAt = MonotonicTime.distantPast
     private var isMember = false
-    /// The running catch-up, and the offset before which it has read everything.
+    /// The running catch-up; nil when none is running.
     private var catchUp: DeliveryQueue.CatchUp?
+    /// The offset before which the running catch-up has read all records.
     private var catchUpOffset: Int64 = 0
     private var lastCatchUpPartition: Int32 = -1
     /// The error of the last failed acquisition; the next turn throws it.
@@ -66,7 +67,7 @@ final class WebhookDispatcher {
         }
     }
 
-    /// Resumes at the previous owner's committed offsets, each lagging app from its own offset.
+    /// Resumes at the offsets that the previous owner has committed; lagging apps resume at their own offsets.
     private func acquire(_ partitions: [TopicPartition]) {
         do throws(KafkaError) {
             var offsets: [TopicPartition: Int64] = [:]
@@ -78,7 +79,7 @@ final class WebhookDispatcher {
                     var checkpoint = ReadingProgress.Checkpoint(offset: entry.offset, metadata: entry.metadata)
                 else {
                     self.log.warning(
-                        "what is committed beside an offset cannot be read", [.topic: .string("\(partition)")])
+                        "the metadata of a committed offset cannot be read", [.topic: .string("\(partition)")])
                     continue
                 }
                 checkpoint.laggingOffsets = checkpoint.laggingOffsets.filter { self.hooks[$0.key] != nil }
@@ -90,7 +91,7 @@ final class WebhookDispatcher {
         }
     }
 
-    /// Runs one turn: handles the results of attempts, reads new events, sends those that are due, and commits at
+    /// Runs one turn: handles the results of attempts, reads new events, sends the events that are due, and commits at
     /// intervals.
     ///
     /// - Returns: whether the sender is a member of its group.
@@ -117,7 +118,7 @@ final class WebhookDispatcher {
         return self.isMember
     }
 
-    /// Commits the progress of each partition, if it has changed.
+    /// Commits the progress of each partition whose progress has changed.
     func commit() {
         self.commitAt = MonotonicClock.now + Self.commitInterval
         var offsets: [TopicPartition: OffsetAndMetadata] = [:]
@@ -135,7 +136,8 @@ final class WebhookDispatcher {
             try self.consumer.commit(offsets)
             self.committed.merge(commitments) { _, new in new }
         } catch {
-            // The next commit tries again. If a takeover comes first, events since the last commit are sent twice.
+            // The next commit tries again. If another member takes the partition over before, the events since the
+            // last commit are sent twice.
             self.log.info("webhook offsets were not committed", [.detail: .string(error.description)])
         }
     }
@@ -153,7 +155,7 @@ final class WebhookDispatcher {
         self.lastCatchUpPartition = catchUp.partition
     }
 
-    /// Continues the running catch-up; ends it when everything was read or every app's share is used up.
+    /// Continues the running catch-up, and ends it after the last record or when the shares of all its apps are used up.
     private func readCatchUp() throws(KafkaError) {
         guard let partition = self.catchUp?.partition else { return }
         var records: [IncomingRecord] = []
@@ -171,7 +173,7 @@ final class WebhookDispatcher {
 
     private func endCatchUp() {
         self.catchUp = nil
-        // A failure here makes the client unusable; its next call throws.
+        // A failure makes the client unusable, and the client's next call throws.
         try? self.catchUpConsumer.unassign()
     }
 
@@ -184,12 +186,12 @@ final class WebhookDispatcher {
     private func addInCatchUp(_ record: IncomingRecord) {
         guard var catchUp = self.catchUp, let (event, value) = self.event(of: record) else { return }
         let position = DeliveryQueue.EventPosition(partition: record.partition, offset: record.offset)
-        let isHeld = self.queue.addInCatchUp(position, of: event.key, in: &catchUp)
+        let isQueued = self.queue.addInCatchUp(position, of: event.key, in: &catchUp)
         self.catchUp = catchUp
-        if isHeld { self.storeBody(event, value, at: position) }
+        if isQueued { self.storeBody(event, value, at: position) }
     }
 
-    /// Decodes the event of a record; nil if its app does not subscribe to it or the record is malformed.
+    /// Decodes the event of a record; nil if the app does not subscribe to the event or the record is malformed.
     private func event(of record: IncomingRecord) -> (WebhookEvent, [UInt8])? {
         guard let value = record.value else { return nil }
         do throws(WireError) {
@@ -225,19 +227,19 @@ final class WebhookDispatcher {
         var isDelivered = false
         if case .answered(200..<300, _) = attempt.result { isDelivered = true }
         let outcome = self.queue.attemptEnded(
-            attempt.position, isDelivered: isDelivered, chance: Double.random(in: 0...1),
+            attempt.position, isDelivered: isDelivered, jitter: Double.random(in: 0...1),
             at: now)
         switch outcome {
         case .delivered:
             self.metrics.delivered.add()
             self.bodies[attempt.position] = nil
-        case .retry, .notHeld:
+        case .retry, .notQueued:
             if !isDelivered { self.metrics.failed.add() }
         case .abandoned:
             self.metrics.failed.add()
             self.metrics.exhausted.add()
             self.log.warning(
-                "a webhook event is given up: no try succeeded",
+                "a webhook event is abandoned: no attempt succeeded",
                 [
                     .app: .string(self.bodies[attempt.position]?.app.text ?? ""),
                     .offset: .int(Int(attempt.position.offset)),

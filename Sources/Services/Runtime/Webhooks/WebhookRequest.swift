@@ -18,7 +18,7 @@ package enum BeforeContent: Hashable, Sendable, Codable {
         }
     }
 
-    /// The user whose message or gift it is.
+    /// The user who sends the message or gift.
     package var sender: UserID {
         switch self {
         case .beforeText(let sender, _, _), .beforeCustom(let sender, _, _), .beforeGift(let sender, _, _, _, _):
@@ -26,7 +26,7 @@ package enum BeforeContent: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether this is a gift; otherwise it is a message.
+    /// Whether the content is a gift; otherwise it is a message.
     package var isGift: Bool {
         if case .beforeGift = self { return true }
         return false

@@ -9,7 +9,7 @@ package import ServiceShell
 
 /// Sends webhook events to apps' backends: at least once, and in order within a live.
 ///
-/// It reads the topic `webhooks` in its own consumer group. The metadata of each committed offset contains the offsets
+/// The sender reads the topic `webhooks` in its own consumer group. The metadata of each committed offset contains the offsets
 /// at which lagging apps continue. After a crash, events of a slow app are therefore sent again without repeating the
 /// events that other apps' backends have accepted.
 package final class WebhookSender: ServiceComponent {
@@ -68,7 +68,7 @@ package final class WebhookSender: ServiceComponent {
                 try self.runSession(client, session: session)
             } catch {
                 if self.settings.sessionTimeout.raiseIfRejected(error, requested: session, log: self.log) { continue }
-                self.log.warning("the sender of webhooks begins anew", [.detail: .string(error.description)])
+                self.log.warning("the webhook sender restarts", [.detail: .string(error.description)])
                 self.status.reportTurn(isReady: false)
                 DedicatedThread.sleep(for: .milliseconds(200))
             }
@@ -131,13 +131,13 @@ struct WebhookMetrics: Sendable {
 
     init(_ registry: MetricsRegistry) {
         let names = MetricNames.Webhooks.self
-        self.delivered = registry.counter(names.delivered, help: "Events that a backend took.")
-        self.failed = registry.counter(names.failed, help: "Tries that failed.")
+        self.delivered = registry.counter(names.delivered, help: "Events that a backend accepted.")
+        self.failed = registry.counter(names.failed, help: "Attempts that failed.")
         self.exhausted = registry.counter(
-            names.givenUp, help: "Events that no backend will get, by reason.", labels: ["reason": "attempts"])
-        self.pending = registry.gauge(names.pending, help: "Events read and not done with.")
+            names.givenUp, help: "Events that were abandoned, by reason.", labels: ["reason": "attempts"])
+        self.pending = registry.gauge(names.pending, help: "Events that are queued or in flight.")
         self.behind = registry.gauge(
-            names.behind, help: "Apps whose further events wait in the topic, counted in each partition.")
-        self.tries = registry.timing(names.tries, help: "Time that a try took.")
+            names.behind, help: "Lagging apps, counted in each partition.")
+        self.tries = registry.timing(names.tries, help: "Time that an attempt took.")
     }
 }

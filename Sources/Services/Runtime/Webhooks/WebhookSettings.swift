@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Settings
 
-/// The settings of requests to apps' backends: of room-directory, which sends events, and of gateways, which ask.
+/// The settings of requests to apps' backends.
+///
+/// The room-directory sends events; gateways send requests for decisions.
 package struct WebhookSettings: Sendable {
     /// Authorities that may sign backends' certificates besides those that the system trusts, in PEM.
     package let caFile: String?

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// How the concurrent questions of a gateway are divided: each app has a share that no other app can use, and each user
-/// a share of its app's.
+/// The shares of a gateway's concurrent requests to backends.
+///
+/// Each app has a share that no other app can use, and each user has a share of its app's share.
 struct WebhookShares: Equatable {
-    /// The questions of all apps, to which the shares add up.
+    /// The maximum number of requests of all apps: the sum of the shares.
     let total: Int
+    /// The maximum number of requests of one app.
     let perApp: Int
+    /// The maximum number of requests of one user.
     let perUser: Int
 
-    /// Divides 256 questions among the apps; each gets 8 to 64.
+    /// Divides 256 requests among the apps; each app gets 8 to 64.
     init(apps: Int) {
         let apps = max(1, apps)
         self.perApp = min(64, max(8, 256 / apps))
@@ -18,16 +21,18 @@ struct WebhookShares: Equatable {
     }
 }
 
-/// The questions in flight, by app and user; counts that are zero are not kept.
-struct InFlight {
+/// The number of requests in flight, by app and user; counts that are zero are removed.
+struct RequestsInFlight {
     let shares: WebhookShares
     private var ofApp: [AppID: Int] = [:]
     private var ofUser: [UserKey: Int] = [:]
 
     init(shares: WebhookShares) { self.shares = shares }
 
-    /// Counts a question, or returns false if the app or the user has its share in flight.
-    mutating func begin(_ user: UserKey) -> Bool {
+    /// Adds a request, unless the share of the app or of the user is used up.
+    ///
+    /// - Returns: whether the request was added.
+    mutating func addRequest(of user: UserKey) -> Bool {
         guard self.ofApp[user.app, default: 0] < self.shares.perApp,
             self.ofUser[user, default: 0] < self.shares.perUser
         else { return false }
@@ -36,10 +41,10 @@ struct InFlight {
         return true
     }
 
-    /// Removes a question that `begin` counted.
-    mutating func end(_ user: UserKey) {
-        let left = (app: self.ofApp[user.app, default: 1] - 1, user: self.ofUser[user, default: 1] - 1)
-        self.ofApp[user.app] = left.app > 0 ? left.app : nil
-        self.ofUser[user] = left.user > 0 ? left.user : nil
+    /// Removes a request that `addRequest` has added.
+    mutating func removeRequest(of user: UserKey) {
+        let remaining = (app: self.ofApp[user.app, default: 1] - 1, user: self.ofUser[user, default: 1] - 1)
+        self.ofApp[user.app] = remaining.app > 0 ? remaining.app : nil
+        self.ofUser[user] = remaining.user > 0 ? remaining.user : nil
     }
 }

@@ -19,7 +19,7 @@ import Webhooks
         #expect(queue.add(self.position(3), of: self.key("b")) == true)
         #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(3)])
         #expect(queue.takeDue(at: self.at(0)).isEmpty)
-        #expect(queue.attemptEnded(self.position(0), isDelivered: true, chance: 0, at: self.at(1)) == .delivered)
+        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.at(1)) == .delivered)
         #expect(queue.takeDue(at: self.at(1)) == [self.position(1)])
     }
 
@@ -29,15 +29,15 @@ import Webhooks
         #expect(queue.add(self.position(1), of: self.key("a")) == true)
         #expect(queue.add(self.position(2), of: self.key("b")) == true)
         #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(2)])
-        _ = queue.attemptEnded(self.position(0), isDelivered: false, chance: 1, at: self.at(0))
-        #expect(queue.attemptEnded(self.position(2), isDelivered: true, chance: 1, at: self.at(0)) == .delivered)
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: self.at(0))
+        #expect(queue.attemptEnded(self.position(2), isDelivered: true, jitter: 1, at: self.at(0)) == .delivered)
         var now = self.at(500)
         var pauses: [Int64] = []
         for attempt in 2...7 {
             #expect(queue.takeDue(at: now).contains(self.position(0)), "\(attempt)")
             guard
                 case .retry(notBefore: let until) = queue.attemptEnded(
-                    self.position(0), isDelivered: false, chance: 1, at: now)
+                    self.position(0), isDelivered: false, jitter: 1, at: now)
             else {
                 Issue.record("given up after \(attempt)")
                 return
@@ -49,7 +49,7 @@ import Webhooks
         #expect(pauses == [1000, 2000, 4000, 8000, 16_000, 30_000])
         #expect(queue.takeDue(at: now) == [self.position(0)])
         #expect(
-            queue.attemptEnded(self.position(0), isDelivered: false, chance: 1, at: now) == .abandoned, "after 8 tries")
+            queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: now) == .abandoned, "after 8 tries")
         #expect(queue.takeDue(at: now) == [self.position(1)])
     }
 
@@ -58,7 +58,7 @@ import Webhooks
             var queue = DeliveryQueue()
             #expect(queue.add(self.position(0), of: self.key("a")) == true)
             #expect(queue.takeDue(at: self.at(0)) == [self.position(0)])
-            let outcome = queue.attemptEnded(self.position(0), isDelivered: false, chance: chance, at: self.at(0))
+            let outcome = queue.attemptEnded(self.position(0), isDelivered: false, jitter: chance, at: self.at(0))
             #expect(outcome == .retry(notBefore: self.at(250 + Int64(250 * chance))))
             #expect(queue.nextDue(after: self.at(0)) == self.at(250 + Int64(250 * chance)))
         }
@@ -73,11 +73,11 @@ import Webhooks
         queue.skip(self.position(13))
         #expect(queue.takeDue(at: self.at(0)).count == 3)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
-        #expect(queue.attemptEnded(self.position(12), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(12), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
-        #expect(queue.attemptEnded(self.position(11), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(11), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
-        #expect(queue.attemptEnded(self.position(10), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(10), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 14))
         #expect(queue.partitions == [0] && queue.count == 0)
     }
@@ -130,9 +130,9 @@ import Webhooks
             queue.takeDue(at: self.at(0)) == [self.position(0), self.position(1), self.position(3)],
             "no other app waits")
         #expect(queue.nextCatchUp(after: -1) == nil, "there is no room")
-        #expect(queue.attemptEnded(self.position(3), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
-        #expect(queue.attemptEnded(self.position(1), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(1), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
 
         var catchUp = try #require(queue.nextCatchUp(after: -1))
         #expect(catchUp == .init(partition: 0, offset: 2, apps: ["demo"]))
@@ -141,7 +141,7 @@ import Webhooks
             queue.addInCatchUp(self.position(3), of: self.key("a", app: "other"), in: &catchUp) == false,
             "it was delivered")
         #expect(queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == false, "full once more")
-        #expect(queue.attemptEnded(self.position(0), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         #expect(queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == false, "4 comes before")
         #expect(queue.catchUpRead(catchUp, upTo: 6) == true, "nobody has room")
         #expect(queue.add(self.position(6), of: self.key("d")) == false, "it is still behind")
@@ -153,7 +153,7 @@ import Webhooks
         #expect(queue.takeDue(at: self.at(0)) == [self.position(2), self.position(4)])
         for offset: Int64 in [2, 4] {
             #expect(
-                queue.attemptEnded(self.position(offset), isDelivered: true, chance: 0, at: self.at(0)) == .delivered)
+                queue.attemptEnded(self.position(offset), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         }
         #expect(queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == true)
         #expect(queue.catchUpRead(catchUp, upTo: 6) == false, "6 is to be read again as well")
@@ -209,11 +209,11 @@ import Webhooks
         for offset in 0..<4 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
         #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(1)])
         #expect(queue.nextDue(after: self.at(0)) == nil, "what waits for a place waits for no time")
-        _ = queue.attemptEnded(self.position(0), isDelivered: false, chance: 0, at: self.at(0))
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 0, at: self.at(0))
         #expect(queue.takeDue(at: self.at(0)).isEmpty, "1 is under way")
-        _ = queue.attemptEnded(self.position(1), isDelivered: false, chance: 0, at: self.at(0))
+        _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: 0, at: self.at(0))
         #expect(queue.takeDue(at: self.at(0)) == [self.position(2)])
-        _ = queue.attemptEnded(self.position(2), isDelivered: true, chance: 0, at: self.at(0))
+        _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: 0, at: self.at(0))
         #expect(queue.takeDue(at: self.at(1000)) == [self.position(0), self.position(1)])
     }
 
@@ -226,7 +226,7 @@ import Webhooks
         }
         #expect(queue.takeDue(at: self.at(0)).count == 4)
         for app in 0..<4 {
-            _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, chance: 0, at: self.at(0))
+            _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, jitter: 0, at: self.at(0))
         }
         for offset in 4..<9 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
         #expect(
@@ -241,7 +241,7 @@ import Webhooks
         #expect(queue.add(self.position(0, 2), of: self.key("b")) == true)
         #expect(queue.takeDue(at: self.at(0)).count == 2)
         queue.partitionRevoked(1)
-        #expect(queue.attemptEnded(self.position(0, 1), isDelivered: true, chance: 0, at: self.at(0)) == .notHeld)
+        #expect(queue.attemptEnded(self.position(0, 1), isDelivered: true, jitter: 0, at: self.at(0)) == .notQueued)
         #expect(queue.checkpoint(1) == nil && queue.count == 1)
         #expect(queue.add(self.position(0, 1), of: self.key("a")) == true, "it may come back")
         #expect(queue.takeDue(at: self.at(0)) == [self.position(0, 1)])
