@@ -15,10 +15,10 @@ final class LedgerMeter {
     init(_ metrics: MetricsRegistry) {
         self.metrics = metrics
         self.published = metrics.counter(
-            MetricNames.Barrage.published, help: "Messages, tips and facts that reached the writer of the feeds.")
+            MetricNames.Barrage.published, help: "Messages and items of other machines that reached the fan-out.")
     }
 
-    /// Counts how much the ledger of a row grew when `old` was replaced by `new`.
+    /// Adds the difference between the ledgers of a feed's old and new row to the metrics.
     func countGrowth(from old: BarrageRow?, to new: BarrageRow?) {
         guard case .feed(let newFeed)? = new else { return }
         // A live that was created again begins with an empty ledger.

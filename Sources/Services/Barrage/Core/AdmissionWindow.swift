@@ -2,11 +2,11 @@
 package import MachineKit
 package import PlazaModel
 
-/// The sender of a message as a hash, which is cheaper to store and compare than the user's id.
+/// The hash of a message's sender, which is cheaper to store and compare than the user's id.
 package struct SenderHash: Hashable, Sendable {
     /// The `StableHash` of the user's id; 0 for no user, so that the message counts towards no sender's share.
     package let hash: UInt64
-    /// Whether the sender is the host, whose messages may fill the whole budget and are not limited by a share (R12.3).
+    /// Whether the sender's messages may fill the whole budget and are not limited by a share (R12.3); true for the owner.
     package let isHost: Bool
 
     /// No user: the sender of items of other machines, of gifts, and of messages of an app's server.
@@ -23,7 +23,7 @@ package struct SenderHash: Hashable, Sendable {
 
 /// The sliding window of one second: the items that entered a feed, and the senders who tried to send messages.
 ///
-/// It contains only numbers, so it is quick to copy for undo.
+/// The window contains only numbers, so that a copy for undo is quick.
 ///
 /// The window holds at most as many admissions as the budget's `total`. Older admissions make no difference, because
 /// the latest admissions alone fill the budget.
@@ -35,15 +35,15 @@ package struct AdmissionWindow: Sendable {
         /// The hash of the sender; 0 for no user.
         var sender: UInt64
     }
-    /// What one sender did in the last second.
+    /// The messages of one sender in the last second.
     struct Tally: Hashable, Sendable {
         /// The hash of the sender.
         var sender: UInt64
-        /// When the sender last tried to send, in milliseconds.
+        /// The time of the sender's last admitted or dropped message, in milliseconds.
         ///
-        /// A dropped attempt counts too. Otherwise chance would decide which senders get a share.
-        var lastTry: Int64
-        /// How many of the sender's messages entered.
+        /// Dropped messages count too. Otherwise chance would decide which senders get a share.
+        var lastAttempt: Int64
+        /// The number of the sender's admitted messages.
         var admitted: Int64
     }
     /// Whether a message enters the feed.
@@ -57,29 +57,29 @@ package struct AdmissionWindow: Sendable {
     /// The length of the window in milliseconds: one second.
     static let span: Int64 = 1000
 
-    /// A ring buffer with `count` admissions from the index `head` on, oldest first.
+    /// A ring buffer with `count` admissions; the oldest is at the index `head`.
     private(set) var ring: ContiguousArray<Admission> = []
     private(set) var head = 0
     /// The number of admissions in the window.
     package private(set) var count = 0
     /// One entry for each sender, sorted by sender.
     private(set) var tallies: ContiguousArray<Tally> = []
-    /// The earliest time at which a tally without admissions expires, in milliseconds; `sweep(at:)` does nothing
+    /// The earliest time at which a tally without admissions expires, in milliseconds; `removeExpiredTallies(at:)` does nothing
     /// before.
-    private(set) var sweepAt: Int64 = .max
+    private(set) var nextTallyExpiry: Int64 = .max
 
     /// An empty window.
     package init() {}
 
     /// Restores a window from an undo record.
     init(
-        ring: ContiguousArray<Admission>, head: Int, count: Int, tallies: ContiguousArray<Tally>, sweepAt: Int64
+        ring: ContiguousArray<Admission>, head: Int, count: Int, tallies: ContiguousArray<Tally>, nextTallyExpiry: Int64
     ) {
         self.ring = ring
         self.head = head
         self.count = count
         self.tallies = tallies
-        self.sweepAt = sweepAt
+        self.nextTallyExpiry = nextTallyExpiry
     }
 
     /// The admissions, oldest first.
@@ -105,7 +105,7 @@ package struct AdmissionWindow: Sendable {
         on feedClass: FeedClass, from sender: SenderHash, rate: Int, under budget: FeedBudget, at now: Timestamp
     ) -> Decision {
         let now = now.milliseconds
-        self.expire(at: now)
+        self.removeExpiredAdmissions(at: now)
         guard var limit = budget.limit(of: feedClass) else { return .admitted }
         if feedClass == .barrage, sender.isHost { limit = budget.total }
         if sender.hash != 0, self.count >= rate, let wait = self.wait(untilBelow: rate, for: sender.hash, at: now) {
@@ -115,7 +115,7 @@ package struct AdmissionWindow: Sendable {
             return .dropped(reason: .budget, retryAfter: self.waitUntilExpiry(of: self.count - limit, at: now))
         }
         if !sender.isHost, sender.hash != 0, 2 * self.count > budget.total {
-            self.sweep(at: now)
+            self.removeExpiredTallies(at: now)
             let share = budget.share(among: self.tallies.count)
             // A sender without a tally has no admission yet, so its first message may enter.
             if let wait = self.wait(untilBelow: share, for: sender.hash, at: now) {
@@ -127,7 +127,7 @@ package struct AdmissionWindow: Sendable {
 
     /// How long until an item of the class may enter; nil if it may enter now.
     package mutating func wait(for feedClass: FeedClass, under budget: FeedBudget, at now: Timestamp) -> Milliseconds? {
-        self.expire(at: now.milliseconds)
+        self.removeExpiredAdmissions(at: now.milliseconds)
         guard let limit = budget.limit(of: feedClass), self.count >= limit else { return nil }
         return self.waitUntilExpiry(of: self.count - limit, at: now.milliseconds)
     }
@@ -137,13 +137,13 @@ package struct AdmissionWindow: Sendable {
         Milliseconds(self[index].at + Self.span - now)
     }
 
-    /// How long until `sender` has fewer than `limit` admissions; nil if it has fewer now.
+    /// How long until `sender` has fewer than `limit` admissions; nil if the sender already has fewer.
     private func wait(untilBelow limit: Int, for sender: UInt64, at now: Int64) -> Milliseconds? {
         let tallyIndex = self.tallyIndex(of: sender)
         guard self.hasTally(of: sender, at: tallyIndex) else { return nil }
         var surplus = Int(self.tallies[tallyIndex].admitted) - limit
         guard surplus >= 0 else { return nil }
-        // The sender's admissions expire in their order; `surplus` of them must expire before the one that counts.
+        // The sender's admissions expire in order. The sender has fewer than `limit` after `surplus + 1` have expired.
         for index in 0..<self.count where self[index].sender == sender {
             if surplus == 0 { return self.waitUntilExpiry(of: index, at: now) }
             surplus -= 1
@@ -154,50 +154,50 @@ package struct AdmissionWindow: Sendable {
     /// Records the admission of a message.
     package mutating func recordAdmission(from sender: SenderHash, under budget: FeedBudget, at now: Timestamp) {
         let now = now.milliseconds
-        while self.count >= budget.total { self.popFirst() }
+        while self.count >= budget.total { self.removeOldestAdmission() }
         self.append(Admission(at: now, sender: sender.hash))
         guard sender.hash != 0 else { return }
         var index = self.tallyIndex(of: sender.hash)
         if self.hasTally(of: sender.hash, at: index) {
             self.tallies[index].admitted += 1
-            self.tallies[index].lastTry = now
+            self.tallies[index].lastAttempt = now
         } else {
             if self.tallies.count >= budget.total {
                 self.removeIdleTallies(untilBelow: budget.total, at: now)
                 index = self.tallyIndex(of: sender.hash)
             }
-            self.tallies.insert(Tally(sender: sender.hash, lastTry: now, admitted: 1), at: index)
+            self.tallies.insert(Tally(sender: sender.hash, lastAttempt: now, admitted: 1), at: index)
         }
     }
 
     /// Records a sender whose message was dropped.
     ///
-    /// When as many senders are recorded as the budget has messages, each share is one message. Therefore further
-    /// senders need not be recorded.
+    /// When there are as many tallies as the budget has messages, each share is one message. More tallies would not
+    /// change the shares, so further senders are not recorded.
     package mutating func recordAttempt(_ sender: SenderHash, under budget: FeedBudget, at now: Timestamp) {
         guard sender.hash != 0 else { return }
         let now = now.milliseconds
         var index = self.tallyIndex(of: sender.hash)
         if self.hasTally(of: sender.hash, at: index) {
-            self.tallies[index].lastTry = now
+            self.tallies[index].lastAttempt = now
             return
         }
         if self.tallies.count >= budget.barrage {
-            self.sweep(at: now)
+            self.removeExpiredTallies(at: now)
             guard self.tallies.count < budget.barrage else { return }
             index = self.tallyIndex(of: sender.hash)
         }
-        self.tallies.insert(Tally(sender: sender.hash, lastTry: now, admitted: 0), at: index)
-        self.sweepAt = min(self.sweepAt, now + Self.span)
+        self.tallies.insert(Tally(sender: sender.hash, lastAttempt: now, admitted: 0), at: index)
+        self.nextTallyExpiry = min(self.nextTallyExpiry, now + Self.span)
     }
 
-    /// Removes senders without admissions, the one with the oldest attempt first, until fewer than `limit` remain.
+    /// Removes tallies without admissions, the oldest attempt first, until fewer than `limit` tallies remain.
     private mutating func removeIdleTallies(untilBelow limit: Int, at now: Int64) {
-        self.sweep(at: now)
+        self.removeExpiredTallies(at: now)
         while self.tallies.count >= limit {
             var oldest: Int?
             for index in self.tallies.indices where self.tallies[index].admitted == 0 {
-                if let older = oldest, self.tallies[older].lastTry <= self.tallies[index].lastTry { continue }
+                if let best = oldest, self.tallies[best].lastAttempt <= self.tallies[index].lastAttempt { continue }
                 oldest = index
             }
             guard let oldest else { return }
@@ -205,21 +205,21 @@ package struct AdmissionWindow: Sendable {
         }
     }
 
-    /// Removes senders without an admission or an attempt in the last second.
-    private mutating func sweep(at now: Int64) {
-        if now < self.sweepAt { return }
-        let horizon = now - Self.span
-        self.tallies.removeAll { $0.admitted == 0 && $0.lastTry <= horizon }
-        self.sweepAt = .max
+    /// Removes the tallies without an admission or an attempt in the last second.
+    private mutating func removeExpiredTallies(at now: Int64) {
+        if now < self.nextTallyExpiry { return }
+        let expiredUntil = now - Self.span
+        self.tallies.removeAll { $0.admitted == 0 && $0.lastAttempt <= expiredUntil }
+        self.nextTallyExpiry = .max
         for tally in self.tallies where tally.admitted == 0 {
-            self.sweepAt = min(self.sweepAt, tally.lastTry + Self.span)
+            self.nextTallyExpiry = min(self.nextTallyExpiry, tally.lastAttempt + Self.span)
         }
     }
 
     /// Removes the admissions that have left the window.
-    private mutating func expire(at now: Int64) {
-        let horizon = now - Self.span
-        while self.count > 0, self.ring[self.head].at <= horizon { self.popFirst() }
+    private mutating func removeExpiredAdmissions(at now: Int64) {
+        let expiredUntil = now - Self.span
+        while self.count > 0, self.ring[self.head].at <= expiredUntil { self.removeOldestAdmission() }
     }
 
     private mutating func append(_ admission: Admission) {
@@ -236,7 +236,7 @@ package struct AdmissionWindow: Sendable {
         self.count += 1
     }
 
-    private mutating func popFirst() {
+    private mutating func removeOldestAdmission() {
         let oldest = self.ring[self.head]
         self.head = self.head + 1 < self.ring.count ? self.head + 1 : 0
         self.count -= 1
@@ -245,10 +245,10 @@ package struct AdmissionWindow: Sendable {
         guard self.hasTally(of: oldest.sender, at: index) else { return }
         self.tallies[index].admitted -= 1
         guard self.tallies[index].admitted == 0 else { return }
-        if self.tallies[index].lastTry <= oldest.at {
+        if self.tallies[index].lastAttempt <= oldest.at {
             self.tallies.remove(at: index)
         } else {
-            self.sweepAt = min(self.sweepAt, self.tallies[index].lastTry + Self.span)
+            self.nextTallyExpiry = min(self.nextTallyExpiry, self.tallies[index].lastAttempt + Self.span)
         }
     }
 
@@ -297,20 +297,20 @@ extension AdmissionWindow: Codable {
         // A timestamp has bounds, so later sums and differences of times cannot overflow.
         func time(_ age: Int64) -> Int64 { Timestamp(milliseconds: from.saturatingAdd(age)).milliseconds }
         for (user, age) in zip(users, tries) {
-            self.tallies.append(Tally(sender: user, lastTry: time(age), admitted: 0))
+            self.tallies.append(Tally(sender: user, lastAttempt: time(age), admitted: 0))
         }
         for (age, index) in zip(ages, by) {
             self.ring.append(Admission(at: time(age), sender: index < 0 ? 0 : users[index]))
             if index >= 0 { self.tallies[index].admitted += 1 }
         }
         self.count = self.ring.count
-        self.sweepAt = .min
+        self.nextTallyExpiry = .min
     }
 
     package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         let admissions = self.admissions
-        let from = admissions.first?.at ?? self.tallies.first?.lastTry ?? 0
+        let from = admissions.first?.at ?? self.tallies.first?.lastAttempt ?? 0
         try values.encode(from, forKey: .from)
         try values.encode(admissions.map { $0.at - from }, forKey: .ages)
         let by = admissions.map { admission in
@@ -320,6 +320,6 @@ extension AdmissionWindow: Codable {
         }
         try values.encode(by, forKey: .by)
         try values.encode(self.tallies.map(\.sender), forKey: .users)
-        try values.encode(self.tallies.map { $0.lastTry - from }, forKey: .tries)
+        try values.encode(self.tallies.map { $0.lastAttempt - from }, forKey: .tries)
     }
 }

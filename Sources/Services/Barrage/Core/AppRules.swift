@@ -4,13 +4,13 @@ package import PlazaModel
 
 /// The policy and settings of an app in the form that the fan-out needs for each message.
 ///
-/// They are built once for each revision of the settings.
+/// The rules are built once for each revision of the settings.
 package final class AppRules: Sendable {
     /// The feed's budget.
     package let budget: FeedBudget
     /// The maximum number of messages of one user to a live in any sliding second.
     package let messagesPerUser: Int
-    /// Whether the app's backend has webhooks.
+    /// Whether the app's backend gets webhook events.
     package let hasWebhooks: Bool
     /// The filter of the words that no message may contain.
     package let filter: WordFilter
@@ -25,7 +25,7 @@ package final class AppRules: Sendable {
         self.filter = WordFilter(settings.words)
         var gifts: [GiftID: Gift] = [:]
         for category in settings.gifts {
-            // A feed item contains a gift without translations; clients find them in the catalogue.
+            // A feed item contains a gift without translations; clients find the translations in the catalogue.
             for gift in category.gifts { gifts[gift.giftID] = gift.localized(to: nil) }
         }
         self.gifts = gifts

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The errors with which an app's backend rejected calls of a session, stored to answer repeated calls (I15).
 ///
-/// They are stored in a separate row, because the session's window holds only numbers and most sessions have no such
+/// The errors have a separate row, because the session's window contains only numbers and most sessions have no such
 /// errors.
 package struct BackendErrors: Hashable, Sendable, Codable {
     struct Entry: Hashable, Sendable, Codable {
@@ -25,10 +25,10 @@ package struct BackendErrors: Hashable, Sendable, Codable {
     /// The error of the call `counter`.
     subscript(counter: Int64) -> ReplyError? { self.entries.last { $0.counter == counter }?.error }
 
-    /// Records the error of the call `counter`, and drops the errors of calls that are not in `window` any more.
+    /// Records the error of the call `counter`, and removes the errors of calls that are not in `window` any more.
     mutating func record(_ counter: Int64, _ error: ReplyError, keepingCallsIn window: MessageWindow) {
-        let remembered = Set(window.storage.entries.map(\.counter))
-        self.entries.removeAll { !remembered.contains($0.counter) }
+        let recordedCalls = Set(window.storage.entries.map(\.counter))
+        self.entries.removeAll { !recordedCalls.contains($0.counter) }
         self.entries.append(Entry(counter: counter, error: error))
     }
 }
@@ -36,7 +36,7 @@ package struct BackendErrors: Hashable, Sendable, Codable {
 extension BarrageMachine {
     /// Rejects a message or gift that the app's backend rejected.
     ///
-    /// A call that was decided before gets its earlier outcome, even if the backend has now decided differently.
+    /// A repeated call gets its first outcome, even if the backend decides differently the second time.
     func rejectByBackend(
         _ error: ReplyError, isGift: Bool, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows,
         at moment: Moment, into effects: inout [Effect]
@@ -44,13 +44,12 @@ extension BarrageMachine {
         let rules = self.rules[key.app]
         let backendRejection = isGift ? Rejection.giftForbidden : .messageForbidden
         var isRejectedByBackend = false
-        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, _ in
+        self.replyOnce(to: caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, _ in
             let rejection = feed.rejection(of: caller)
             isRejectedByBackend = rejection == nil
             return feed.reject(rejection ?? backendRejection)
         }
-        // The backend's own error replaces the default error of the rejection in the reply, and is stored for repeated
-        // calls.
+        // In the reply, the backend's error replaces the default error of the rejection. It is stored for repeated calls.
         guard isRejectedByBackend, error != backendRejection.error(retryAfter: 0, under: rules),
             case .calls(let window)? = rows[.calls(key, caller.request.session)]
         else { return }

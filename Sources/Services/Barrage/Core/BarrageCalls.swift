@@ -2,11 +2,12 @@
 import MachineKit
 import PlazaModel
 
-/// Calls of users and of the app's server; a repeated call gets the same reply (I15).
+/// Calls of users and of the app's server, with their idempotency (I15).
 extension BarrageMachine {
-    /// Replies to a call: a repeated call gets its recorded outcome, a new call gets the result of `decide`.
-    func answer(
-        _ caller: Caller, about key: LiveKey, under rules: AppRules, in rows: inout BarrageRows, at moment: Moment,
+    /// Replies to a call and records its outcome: a repeated call gets its recorded outcome, a new call gets the result
+    /// of `decide`.
+    func replyOnce(
+        to caller: Caller, about key: LiveKey, under rules: AppRules, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect], _ decide: (inout FeedRow, inout [Effect]) -> MessageOutcome
     ) {
         let callsKey = BarrageKey.calls(key, caller.request.session)
@@ -24,10 +25,10 @@ extension BarrageMachine {
                 break
             }
         }
-        // Without a row, too: the window of a late retry may be gone.
+        // The window of a late retry may already be removed, so a late retry is never decided again.
         if caller.isLateRetry { return effects.append(.requestForgotten(caller, key.app)) }
         guard let decided = rows.updateFeed(key, near: index, { feed in decide(&feed, &effects) }) else {
-            // Calls about unknown lives store nothing.
+            // The outcome of a call about an unknown live is not recorded.
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
@@ -47,31 +48,32 @@ extension BarrageMachine {
         into effects: inout [Effect]
     ) {
         let rules = self.rules[key.app]
-        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+        self.replyOnce(to: caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
             feed.publish(message, to: key, from: caller, under: rules, at: moment.now, into: &effects)
         }
     }
 
     /// Rejects a message or gift that the gateway did not forward to the app's backend.
     ///
-    /// The message is rejected even if the rules would allow it now. If it was published before, the caller gets the
-    /// earlier reply.
+    /// The call is rejected even if the rules would now allow it. A repeated call that was published the first time
+    /// gets its first reply.
     func reject(
         _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
-        self.answer(caller, about: key, under: self.rules[key.app], in: &rows, at: moment, into: &effects) { feed, _ in
+        self.replyOnce(to: caller, about: key, under: self.rules[key.app], in: &rows, at: moment, into: &effects) {
+            feed, _ in
             feed.reject(feed.rejection(of: caller) ?? gatewayRejection)
         }
     }
 
-    /// Adds likes to the total at once; they are published when the feed's budget allows.
+    /// Adds likes to the total at once, and publishes them as soon as the feed's budget allows.
     func sendLikes(
         _ count: Int, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
         let rules = self.rules[key.app]
-        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+        self.replyOnce(to: caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
             let isValid = Limits.likesPerCall.contains(count)
             if let rejection = feed.rejection(of: caller) ?? (isValid ? nil : .likeCount) {
                 return feed.reject(rejection)
@@ -93,7 +95,8 @@ extension BarrageMachine {
         let rejection = rows.updateFeed(key) { feed -> Rejection in
             let isValid = Limits.speakingLevel.contains(level)
             let isSeated = feed.rights.seated.contains(caller.userID)
-            if let rejection = feed.rejection(of: caller) ?? (isValid ? isSeated ? nil : .notOnSeat : .speakingLevel) {
+            let levelRejection: Rejection? = isValid ? isSeated ? nil : .notOnSeat : .speakingLevel
+            if let rejection = feed.rejection(of: caller) ?? levelRejection {
                 feed.ledger.countRefused(rejection)
                 return rejection
             }
@@ -110,7 +113,7 @@ extension BarrageMachine {
         effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
     }
 
-    /// Answers with the live's current or final statistics.
+    /// Replies with the live's current or final statistics.
     func summarize(
         _ key: LiveKey, for caller: Caller, in rows: BarrageRows, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -126,15 +129,15 @@ extension BarrageMachine {
 extension BarrageRows {
     /// Changes the feed of `key` in place, if there is one.
     ///
-    /// - Returns: what `body` returns, or nil when there is no such feed.
+    /// - Returns: the result of `body`; nil when there is no such feed.
     mutating func updateFeed<R>(_ key: LiveKey, _ body: (inout FeedRow) -> R) -> R? {
         self.update(.feed(key)) { row in row.changeFeed(body) } ?? nil
     }
 
     /// Changes the feed of `key` in place, if there is one.
     ///
-    /// `windowIndex` is the index of the row that is looked up together with the feed: the window of the caller's
-    /// session. The journal finds the feed faster with it.
+    /// `windowIndex` is the index of the idempotency window of the caller's session. The journal finds the feed faster
+    /// with this hint, because the two rows are always looked up together.
     fileprivate mutating func updateFeed<R>(
         _ key: LiveKey, near windowIndex: Int?, _ body: (inout FeedRow) -> R
     ) -> R? {
@@ -156,8 +159,8 @@ extension BarrageRows {
     }
 }
 
-// These methods move the content out of the row, change it and move it back, because a change of content that the row
-// still references would copy it.
+// These methods move the content out of the row, change the content and move it back. A change of content that the row
+// still references would make a copy.
 extension BarrageRow {
     /// Changes the feed in this row, if the row is a feed.
     fileprivate mutating func changeFeed<R>(_ body: (inout FeedRow) -> R) -> R? {
@@ -175,7 +178,7 @@ extension BarrageRow {
         self = .calls(window: window)
     }
 
-    /// Handles the due time of a window.
+    /// Removes expired outcomes, if the row is a window.
     ///
     /// - Returns: whether the window has no outcomes any more, and whether the row must be removed.
     mutating func expireWindow(at moment: Moment) -> (isEmpty: Bool, hasEnded: Bool) {

@@ -7,11 +7,11 @@ package typealias BarrageRows = Journal<BarrageKey, BarrageRow>
 
 /// The fan-out: the only writer of a live's feed.
 ///
-/// It decides at once whether a message enters the feed, and numbers the items from 1 without gaps (I7). No message is
-/// queued. Therefore a crash neither loses nor repeats a message, and the reply contains the final outcome. Only
-/// counters are held back until the budget allows them, because only the latest value of each counter matters.
+/// The fan-out decides at once whether a message enters the feed, and numbers the items from 1 without gaps (I7). No
+/// message is queued. Therefore a crash neither loses nor repeats a message, and the reply contains the final outcome.
+/// Only counters wait until the budget allows them, because only the latest value of each counter matters.
 package struct BarrageMachine: Machine {
-    /// How long the row of an ended live is retained, so that late messages get the error that the live has ended.
+    /// How long the row of an ended live is kept; late messages get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The time without a dropped tip after which the feed announces that tips are complete again.
     ///
@@ -24,7 +24,7 @@ package struct BarrageMachine: Machine {
     /// A fan-out with the apps' `policies`; no app has settings yet.
     package init(policies: Policies) { self.rules = AppRulesTable(policies) }
 
-    /// Applies the apps' current settings: word lists and gifts.
+    /// Updates the word lists and gifts from the apps' current settings.
     package mutating func updateSettings(_ apps: AppTable) { self.rules.updateSettings(apps) }
 
     package func handle(
@@ -45,14 +45,14 @@ package struct BarrageMachine: Machine {
             self.sendLikes(count, key, by: caller, in: &rows, at: moment, into: &effects)
         case .speaking(let level, let caller):
             self.setSpeakingLevel(level, key, by: caller, in: &rows, at: moment, into: &effects)
-        case .refused(let why, let caller):
-            self.reject(why, key, to: caller, in: &rows, at: moment, into: &effects)
+        case .refused(let rejection, let caller):
+            self.reject(rejection, key, to: caller, in: &rows, at: moment, into: &effects)
         case .forbidden(let error, let isGift, let caller):
             self.rejectByBackend(error, isGift: isGift, key, to: caller, in: &rows, at: moment, into: &effects)
         case .summary(let caller): self.summarize(key, for: caller, in: rows, at: moment.now, into: &effects)
-        case .publish(let content): self.publishFact(content, to: key, in: &rows, at: moment, into: &effects)
+        case .publish(let content): self.publishMachineItem(content, to: key, in: &rows, at: moment, into: &effects)
         case .opened, .ended, .repeatEnding, .rights, .muted, .unmuted, .floor:
-            self.applyFact(input.command, key, in: &rows, at: moment, into: &effects)
+            self.applyMachineInput(input.command, key, in: &rows, at: moment, into: &effects)
         }
     }
 
@@ -79,14 +79,14 @@ package struct BarrageMachine: Machine {
         }
     }
 
-    /// Applies inputs of other machines about the live and its permissions.
-    private func applyFact(
+    /// Handles an input of another machine about the live or its permissions.
+    private func applyMachineInput(
         _ command: BarrageCommand, _ key: LiveKey, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
         switch command {
-        case .opened(let epoch, let owner): self.open(key, epoch, owner, in: &rows, at: moment.now)
-        case .ended(let ending): self.end(key, ending, in: &rows, at: moment, into: &effects)
+        case .opened(let epoch, let owner): self.openFeed(key, epoch, owner, in: &rows, at: moment.now)
+        case .ended(let ending): self.endFeed(key, ending, in: &rows, at: moment, into: &effects)
         case .repeatEnding(let caller): self.repeatEnding(key, caller, in: &rows, into: &effects)
         case .rights(let isMessageDisable, let admins, let isGiftEnabled):
             rows.updateFeed(key) { feed in
@@ -100,74 +100,34 @@ package struct BarrageMachine: Machine {
         case .floor(let user, let ticket):
             rows.updateFeed(key) { feed in feed.rights.floors.raise(user, to: ticket) }
         case .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .refused, .forbidden, .summary, .publish:
-            preconditionFailure("a call is not a fact")
+            preconditionFailure("a call is no input of another machine")
         }
     }
 
-    private func open(_ key: LiveKey, _ epoch: Int64, _ owner: UserID, in rows: inout BarrageRows, at now: Timestamp) {
+    /// Stores an empty feed for a new live.
+    private func openFeed(
+        _ key: LiveKey, _ epoch: Int64, _ owner: UserID, in rows: inout BarrageRows, at now: Timestamp
+    ) {
         var admissions = AdmissionWindow()
-        if case .feed(let last)? = rows[.feed(key)] {
-            guard epoch > last.value.epoch else { return }
-            // A new live with the same id keeps the admissions of the last second, so that the budget of that second is
-            // not granted twice.
-            admissions = last.value.admissions
+        if case .feed(let oldFeed)? = rows[.feed(key)] {
+            guard epoch > oldFeed.value.epoch else { return }
+            // A new live with the same id keeps the admissions of the last second. Otherwise the feed could exceed the
+            // budget in that second.
+            admissions = oldFeed.value.admissions
         }
         let feed = FeedRow(epoch: epoch, owner: owner, at: now, admissions: admissions)
         rows[.feed(key)] = .feed(row: CopyOnWrite(feed))
         rows[.givers(key)] = nil
     }
 
-    /// Ends a feed; the fan-out is the last machine that handles the end of a live (R18.5).
-    ///
-    /// It writes the feed's last item, replies to the caller, and reports to the directory that the live's id is free.
-    /// A repeated end has no effect.
-    private func end(
-        _ key: LiveKey, _ ending: Ending, in rows: inout BarrageRows, at moment: Moment, into effects: inout [Effect]
-    ) {
-        let rules = self.rules[key.app]
-        var statistics = LiveStatistics(
-            totalViewers: ending.totalViewers, liveDuration: (ending.endedAt - ending.createdAt).count)
-        var callers = [ending.caller].compactMap(\.self)
-        let wasEnded = rows.updateFeed(key) { feed in
-            guard feed.epoch <= ending.epoch else { return false }
-            if feed.hasEnded { return true }
-            if let repeater = feed.callerAwaitingEnd, repeater != ending.caller { callers.append(repeater) }
-            feed.end(statistics, to: key, ending.reason, under: rules, at: moment.now, into: &effects)
-            statistics = feed.statistics
-            return false
-        }
-        guard !(wasEnded ?? false) else { return }
-        effects.append(.directory(DirectoryInput(app: key.app, .closed(live: key.live, epoch: ending.epoch))))
-        for caller in callers {
-            effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
-        }
-        if rules.hasWebhooks {
-            let content = WebhookContent.roomEnded(
-                info: ending.info, reason: ending.reason, statistics: statistics)
-            effects.append(.webhook(WebhookEvent(key, at: moment.now, content)))
-        }
-    }
-
-    /// Handles a repeated call to end the live: sends the reply at once if the feed has ended, otherwise when it ends.
-    private func repeatEnding(
-        _ key: LiveKey, _ caller: Caller, in rows: inout BarrageRows, into effects: inout [Effect]
-    ) {
-        rows.updateFeed(key) { feed in
-            if feed.hasEnded {
-                effects.append(.success(.statistics(statistics: feed.statistics), to: caller, app: key.app))
-            } else {
-                feed.callerAwaitingEnd = caller
-            }
-        }
-    }
-
-    /// Publishes an item that another machine sent, which expects no reply.
-    private func publishFact(
+    /// Publishes an item of another machine; there is no reply.
+    private func publishMachineItem(
         _ content: FeedContent, to key: LiveKey, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
         let rules = self.rules[key.app]
-        rows.updateFeed(key) { feed in feed.publishFact(content, to: key, under: rules, at: moment.now, into: &effects)
+        rows.updateFeed(key) { feed in
+            feed.publishMachineItem(content, to: key, under: rules, at: moment.now, into: &effects)
         }
     }
 }

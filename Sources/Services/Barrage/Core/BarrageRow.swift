@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The key of one of the fan-out's rows.
 ///
-/// It is a struct and not an enum, so that a look-up compares its parts without copying them.
+/// The key is a struct and not an enum, so that a look-up compares the parts without copying them.
 package struct BarrageKey: RowKey {
     /// The kind of a row.
     package enum Kind: Int, Sendable, CaseIterable {
@@ -119,7 +119,7 @@ package struct FeedRow: Equatable, Sendable, Codable {
     package var admissions: AdmissionWindow
     /// The part of the feed that changes seldom.
     ///
-    /// It is copy-on-write, because a row saved for undo shares it with the current row.
+    /// Copy-on-write, because a row that is saved for undo shares the details with the current row.
     private(set) var details: CopyOnWrite<FeedDetails>
 
     /// A feed without items.
@@ -162,7 +162,7 @@ struct FeedNumbers: Equatable, Sendable, Codable {
     var statistics = LiveStatistics()
     /// When tips count as complete again; nil while no tips are dropped.
     var degradedUntil: Timestamp?
-    /// When to check the pending counters again, at the latest when the first of them is due; nil without them.
+    /// When counters or tips must be checked again; nil when nothing is pending.
     var wakeAt: Timestamp?
     /// When the row of the ended live is removed; nil while the live is running.
     var removeAt: Timestamp?
@@ -179,8 +179,7 @@ struct FeedDetails: Equatable, Sendable, Codable {
     var rights: FeedRights
     /// The counters that are not published yet.
     var counters: Counters
-    /// The caller that repeated the call to end the live while the end was being processed; the last of several
-    /// callers.
+    /// The last caller who repeated the call to end the live before the fan-out handled the end.
     var callerAwaitingEnd: Caller?
 
     private enum CodingKeys: String, CodingKey {

@@ -56,13 +56,13 @@ package struct BarrageUndoStore: RowUndoStore {
     }
 }
 
-/// Where a window is saved in a `WindowUndoStore`, with the parts that are no arrays.
+/// The position of a saved window in a `WindowUndoStore`, and the window's parts that are not arrays.
 struct SavedWindow: Sendable {
     fileprivate var admissions: Range<Int>
     fileprivate var tallies: Range<Int>
     fileprivate var head: Int
     fileprivate var count: Int
-    fileprivate var sweepAt: Int64
+    fileprivate var nextTallyExpiry: Int64
 }
 
 /// Saved admission windows, in contiguous arrays.
@@ -77,13 +77,13 @@ struct WindowUndoStore: Sendable {
         self.tallies.append(contentsOf: window.tallies)
         return SavedWindow(
             admissions: firstAdmission..<self.admissions.count, tallies: firstTally..<self.tallies.count,
-            head: window.head, count: window.count, sweepAt: window.sweepAt)
+            head: window.head, count: window.count, nextTallyExpiry: window.nextTallyExpiry)
     }
 
     subscript(saved: SavedWindow) -> AdmissionWindow {
         AdmissionWindow(
             ring: ContiguousArray(self.admissions[saved.admissions]), head: saved.head, count: saved.count,
-            tallies: ContiguousArray(self.tallies[saved.tallies]), sweepAt: saved.sweepAt)
+            tallies: ContiguousArray(self.tallies[saved.tallies]), nextTallyExpiry: saved.nextTallyExpiry)
     }
 
     mutating func removeAll() {

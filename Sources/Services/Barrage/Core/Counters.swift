@@ -29,7 +29,7 @@ package struct Counters: Equatable, Sendable, Codable {
         package var count: Int64
     }
 
-    /// A user who speaks.
+    /// A user who speaks, with the latest speaking level.
     package struct Voice: Hashable, Sendable, Codable {
         package var user: UserID
         package var level: Int
@@ -39,9 +39,9 @@ package struct Counters: Equatable, Sendable, Codable {
 
     /// How long a speaking level is valid, unless a new level replaces it.
     package static let voiceLifetime = Milliseconds.seconds(3)
-    /// How long a changed summary is held back to include further changes.
+    /// How long the publication of a changed summary is delayed, so that the summary includes further changes.
     package static let summaryDelay = Milliseconds.seconds(1)
-    /// The minimum time after which a counter that the budget held back is tried again.
+    /// The minimum pause after the budget did not allow a counter.
     package static let retryInterval = Milliseconds(100)
 
     /// The pending likes; nil when no likes are pending.

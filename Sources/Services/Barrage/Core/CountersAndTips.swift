@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Counters, tips, and the wake time of a feed.
 extension FeedRow {
-    /// Adds likes to the total; only the latest likes stay pending for publication.
+    /// Adds likes to the total; the latest likes replace pending likes.
     mutating func addLikes(_ count: Int64, by sender: UserInfo, at now: Timestamp) {
         self.statistics.totalLikesReceived = self.statistics.totalLikesReceived.saturatingAdd(count)
         if self.counters.likes != nil { self.ledger.countDropped(.counter, .merged) }
@@ -22,19 +22,19 @@ extension FeedRow {
 
     /// Marks the summary as changed, and schedules its publication.
     mutating func markSummaryChanged(at now: Timestamp) {
-        // This check comes first, because a change of the counters copies them for undo.
+        // Without this check, each message would copy the counters for undo.
         if self.counters.isPending(.summary) { return }
         self.scheduleWake(at: self.counters.markSummaryChanged(at: now))
     }
 
-    /// The live's statistics with its duration, until `now` while it is running.
+    /// The live's statistics; the duration of a running live ends at `now`.
     func statistics(at now: Timestamp) -> LiveStatistics {
         var statistics = self.statistics
         if !self.hasEnded { statistics.liveDuration = max(0, (now - self.numbers.openedAt).count) }
         return statistics
     }
 
-    /// Publishes the counters whose interval has passed and which the budget allows, and computes the next wake time.
+    /// Publishes each pending counter whose interval has passed if the budget allows, and sets the next wake time.
     mutating func publishCounters(
         to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -55,7 +55,7 @@ extension FeedRow {
         self.numbers.wakeAt = wakeAt
     }
 
-    /// Publishes what is due at the wake time: the end of a period of dropped tips, and counters.
+    /// Publishes the items that are due at the wake time: the end of a period of dropped tips, and counters.
     mutating func handleWakeTime(
         to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -69,8 +69,8 @@ extension FeedRow {
 
     /// Publishes a tip, or drops it.
     ///
-    /// The feed announces the start of a period in which tips are dropped (R4.20, R12.3). It repeats the announcement
-    /// with the first drop in each further interval, for viewers who have joined since.
+    /// The feed announces the start of a period in which tips are dropped (R4.20, R12.3). The first dropped tip of each
+    /// further interval repeats the announcement for viewers who have joined in the meantime.
     mutating func publishTip(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -83,7 +83,7 @@ extension FeedRow {
         self.ledger.countDropped(.tip, reason)
         let lifetime = BarrageMachine.degradedLifetime
         let lastDrop = self.numbers.degradedUntil.map { $0.milliseconds - lifetime.count }
-        // True if no earlier drop of this period is in the same interval of `lifetime`.
+        // The condition is true for the first dropped tip of each interval of `lifetime`.
         if lastDrop.map({ $0 / lifetime.count }) != now.milliseconds / lifetime.count {
             self.append(.tips(isDegraded: true), .control, to: key, under: rules, at: now, into: &effects)
         }

@@ -17,7 +17,8 @@ package struct FeedBudget: Hashable, Sendable {
         self.tips = max(1, self.total * 6 / 10)
     }
 
-    /// The number of items in the last second from which on items of the class are dropped; nil if they always enter.
+    /// The number of items in the last second at which items of the class are dropped; nil for classes that are never
+    /// dropped.
     package func limit(of feedClass: FeedClass) -> Int? {
         switch feedClass {
         case .control, .gift: nil
@@ -28,7 +29,7 @@ package struct FeedBudget: Hashable, Sendable {
 
     /// The maximum number of messages of each sender in a sliding second while more than half of the budget is used.
     ///
-    /// This is the even share, rounded up. If it were rounded down, senders at an even rate would lose messages that
-    /// the budget allows.
+    /// The even share is rounded up. Rounded down, it would drop messages of senders at an even rate although the budget
+    /// allows them.
     package func share(among senders: Int) -> Int { (self.barrage + senders - 1) / max(1, senders) }
 }

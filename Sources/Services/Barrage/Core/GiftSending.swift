@@ -11,7 +11,7 @@ extension BarrageMachine {
     ) {
         let rules = self.rules[key.app]
         var isAccepted = false
-        self.answer(caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
+        self.replyOnce(to: caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
             if let rejection = feed.rejection(of: caller) { return feed.reject(rejection) }
             let gift: Gift
             switch feed.gift(of: order, under: rules) {
@@ -31,7 +31,7 @@ extension BarrageMachine {
         if isAccepted { self.countGiver(caller.userID, key, in: &rows) }
     }
 
-    /// Counts the sender of a gift in a separate row, which changes only with a new sender.
+    /// Counts the sender of a gift in a separate row, which changes only for a user's first gift.
     private func countGiver(_ giver: UserID, _ key: LiveKey, in rows: inout BarrageRows) {
         var givers = UniqueCount()
         if case .givers(let stored)? = rows[.givers(key)] { givers = stored }

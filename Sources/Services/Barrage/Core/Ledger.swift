@@ -16,8 +16,7 @@ package enum DropReason: String, Hashable, Comparable, Sendable, Codable, CaseIt
 
 /// The ledger of a feed: published = admitted + refused + dropped (I10).
 ///
-/// A pending counter does not count as published yet. The ledger contains only numbers, so it is quick to copy for
-/// undo.
+/// A pending counter does not count as published yet. The ledger contains only numbers, so that a copy for undo is quick.
 package struct Ledger: Sendable {
     /// The number of admitted items of a class.
     package struct Admitted: Hashable, Sendable {
@@ -106,7 +105,9 @@ package struct Ledger: Sendable {
         self.count(at: Self.index(of: feedClass, reason))
     }
 
-    /// Counts one message; a restored row may hold any numbers, so the counts end at the largest.
+    /// Counts one message.
+    ///
+    /// A restored row may contain any numbers, so the additions saturate.
     private mutating func count(at index: Int) {
         self.published = self.published.saturatingAdd(1)
         self.counts[index] = self.counts[index].saturatingAdd(1)

@@ -28,7 +28,7 @@ package struct MessageOutcome: Hashable, Sendable {
         self.retryAfter = retryAfter.count
     }
 
-    /// The outcome as the reply contains it; a repeated call gets the same.
+    /// The outcome in the form of a reply.
     func outcome(under rules: AppRules) -> Outcome {
         if let error = self.rejection.error(retryAfter: self.retryAfter, under: rules) { return .failure(error: error) }
         return .success(result: self.position.number == 0 ? .done : .sent(position: self.position))
@@ -40,10 +40,11 @@ package typealias MessageWindow = IdempotencyWindow<PackedOutcomes>
 
 /// Outcomes of calls to a feed in one array of plain numbers.
 ///
-/// Messages are the most frequent calls by far. One array is quick to copy for undo, and short in the state topic, to
-/// which every batch writes it.
+/// Messages are the most frequent calls by far. One array is quick to copy for undo, and short in the state topic.
 package struct PackedOutcomes: OutcomeStorage {
-    /// The header (floor, expiry, head, highest counter and standstill), then the outcomes: a ring buffer once the window is full.
+    /// The header (floor, expiry, head, highest counter and standstill), then the outcomes.
+    ///
+    /// When the window is full, the outcomes are a ring buffer that begins at the head.
     private(set) var words: ContiguousArray<Int64>
 
     /// Indices of the words before the first outcome.
@@ -52,7 +53,7 @@ package struct PackedOutcomes: OutcomeStorage {
     private static let headIndex = 2
     /// The highest counter that was ever recorded.
     ///
-    /// Most calls are new and have a higher counter, so one comparison suffices.
+    /// Most calls are new and have a higher counter, so that one comparison shows that no outcome is recorded.
     private static let highestIndex = 3
     private static let standstillIndex = 4
     private static let firstOutcome = 5

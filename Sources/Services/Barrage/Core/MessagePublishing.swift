@@ -6,8 +6,8 @@ extension FeedRow {
     /// Admits a user's message and numbers it, or rejects or drops it; the ledger counts the message in each case
     /// (I10).
     ///
-    /// Cheap checks run first. The word filter runs last, only on messages that would enter. Therefore a flood of
-    /// messages costs no more searches than the budget allows messages.
+    /// The word filter, which is the slowest check, runs last and only on messages that the budget allows. Therefore a
+    /// flood of messages does not cause a flood of searches.
     mutating func publish(
         _ message: FeedContent, to key: LiveKey, from caller: Caller, under rules: AppRules, at now: Timestamp,
         into effects: inout [Effect]
@@ -16,7 +16,7 @@ extension FeedRow {
         if let rejection = self.rejection(of: caller) ?? message.validationError ?? (isMuted ? .roomMuted : nil) {
             return self.reject(rejection)
         }
-        // An admin is exempt from its own mute while it is an admin.
+        // A muted user is exempt from the mute while it is an admin (R5.8).
         let user = caller.userID
         if caller.role == .user, let wait = self.rights.mutes.remaining(of: user, at: now),
             !self.rights.exempts(caller)
@@ -62,10 +62,9 @@ extension FeedRow {
         return MessageOutcome(refused: rejection, retryAfter: retryAfter)
     }
 
-    /// Why `caller` may not act in the live; nil if it may.
+    /// The reason why `caller` may not act in the live; nil if the caller may act.
     ///
-    /// The function is always inlined and reads only the needed fields, because a call with the whole row would copy
-    /// the row.
+    /// The function is always inlined, because a call would copy the whole row.
     @inline(__always) func rejection(of caller: Caller) -> Rejection? {
         if self.hasEnded { return .ended }
         guard let error = self.rights.floors.rejection(of: caller) else { return nil }

@@ -2,10 +2,10 @@
 import MachineKit
 import PlazaModel
 
-/// Inputs of other machines for a feed.
+/// Items that other machines publish in a feed.
 extension FeedRow {
-    /// Applies an item of another machine, and publishes it if the budget of its class allows.
-    mutating func publishFact(
+    /// Applies an item of another machine to the feed's state, and publishes the item if the budget of its class allows.
+    mutating func publishMachineItem(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
         if self.hasEnded {
@@ -29,9 +29,7 @@ extension FeedRow {
         }
     }
 
-    /// Updates the seated users of this live.
-    ///
-    /// Only seated users may send speaking levels, so the levels of users who left their seats are removed.
+    /// Updates the users who sit on seats of this live, and removes the speaking levels of all other users.
     private mutating func updateSeated(_ record: StageRecord) {
         let seated = record.seats.compactMap(\.occupant).filter { $0.live == record.live }.map(\.user.userID)
         guard seated != self.rights.seated else { return }
@@ -41,26 +39,5 @@ extension FeedRow {
         if !wasPending, self.counters.isPending(.speaking) {
             self.scheduleWake(at: self.counters.nextPublishTime(.speaking))
         }
-    }
-
-    /// Appends the feed's last item (I1), whose statistics include the pending counters.
-    ///
-    /// `ending` has the statistics that this machine does not count: the viewers and the duration.
-    mutating func end(
-        _ ending: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules, at now: Timestamp,
-        into effects: inout [Effect]
-    ) {
-        for kind in Counters.Kind.allCases where kind != .summary && self.counters.isPending(kind) {
-            self.ledger.countDropped(.counter, .merged)
-        }
-        self.counters = Counters(openedAt: now)
-        self.numbers.degradedUntil = nil
-        self.callerAwaitingEnd = nil
-        self.numbers.wakeAt = nil
-        self.statistics.totalViewers = ending.totalViewers
-        self.statistics.liveDuration = ending.liveDuration
-        let content = FeedContent.liveEnded(reason: reason, statistics: self.statistics)
-        self.append(content, .control, to: key, under: rules, at: now, into: &effects)
-        self.numbers.removeAt = now + BarrageMachine.endedLifetime
     }
 }

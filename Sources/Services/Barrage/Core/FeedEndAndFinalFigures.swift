@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// The end of a feed, with the final figures of the live (R3.57).
+extension BarrageMachine {
+    /// Ends a feed: appends the last item, replies to the caller, and notifies the directory that the live's id is free.
+    ///
+    /// The fan-out is the last machine that handles the end of a live (R18.5). A repeated end has no effect.
+    func endFeed(
+        _ key: LiveKey, _ ending: Ending, in rows: inout BarrageRows, at moment: Moment, into effects: inout [Effect]
+    ) {
+        let rules = self.rules[key.app]
+        var statistics = LiveStatistics(
+            totalViewers: ending.totalViewers, liveDuration: (ending.endedAt - ending.createdAt).count)
+        var callers = [ending.caller].compactMap(\.self)
+        let wasEnded = rows.updateFeed(key) { feed in
+            guard feed.epoch <= ending.epoch else { return false }
+            if feed.hasEnded { return true }
+            if let repeater = feed.callerAwaitingEnd, repeater != ending.caller { callers.append(repeater) }
+            feed.end(statistics, to: key, ending.reason, under: rules, at: moment.now, into: &effects)
+            statistics = feed.statistics
+            return false
+        }
+        guard !(wasEnded ?? false) else { return }
+        effects.append(.directory(DirectoryInput(app: key.app, .closed(live: key.live, epoch: ending.epoch))))
+        for caller in callers {
+            effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
+        }
+        if rules.hasWebhooks {
+            let content = WebhookContent.roomEnded(
+                info: ending.info, reason: ending.reason, statistics: statistics)
+            effects.append(.webhook(WebhookEvent(key, at: moment.now, content)))
+        }
+    }
+
+    /// Handles a repeated call to end the live: replies at once if the feed has ended, or else when the feed ends.
+    func repeatEnding(
+        _ key: LiveKey, _ caller: Caller, in rows: inout BarrageRows, into effects: inout [Effect]
+    ) {
+        rows.updateFeed(key) { feed in
+            if feed.hasEnded {
+                effects.append(.success(.statistics(statistics: feed.statistics), to: caller, app: key.app))
+            } else {
+                feed.callerAwaitingEnd = caller
+            }
+        }
+    }
+}
+
+extension FeedRow {
+    /// Appends the feed's last item (I1), whose statistics include the pending counters.
+    ///
+    /// `knownFigures` has the statistics that the fan-out does not count: the viewers and the duration.
+    fileprivate mutating func end(
+        _ knownFigures: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules,
+        at now: Timestamp,
+        into effects: inout [Effect]
+    ) {
+        for kind in Counters.Kind.allCases where kind != .summary && self.counters.isPending(kind) {
+            self.ledger.countDropped(.counter, .merged)
+        }
+        self.counters = Counters(openedAt: now)
+        self.numbers.degradedUntil = nil
+        self.callerAwaitingEnd = nil
+        self.numbers.wakeAt = nil
+        self.statistics.totalViewers = knownFigures.totalViewers
+        self.statistics.liveDuration = knownFigures.liveDuration
+        let content = FeedContent.liveEnded(reason: reason, statistics: self.statistics)
+        self.append(content, .control, to: key, under: rules, at: now, into: &effects)
+        self.numbers.removeAt = now + BarrageMachine.endedLifetime
+    }
+}
