@@ -43,7 +43,7 @@ package struct FeedTracker: Equatable, Sendable {
     package mutating func resume(at position: FeedPosition) {
         var position = position
         // A server may send any number; adding to the greatest would overflow.
-        position.number = min(max(position.number, 0), FeedPosition.possible.upperBound)
+        position.number = min(max(position.number, 0), FeedPosition.validNumbers.upperBound)
         guard let known = self.position, known.epoch == position.epoch else {
             self.firstNumber = position.number + 1
             self.token = FeedToken(position)

@@ -9,12 +9,12 @@ package protocol TextID: Hashable, Comparable, Sendable, Codable, CustomStringCo
     var text: String { get }
     /// An identifier from a valid text; untrusted input must use `init(checking:)` where there is one.
     init(_ text: String)
-    /// Whether records may hold such an id with a slash; ids without one are parts of keys, which slashes separate.
-    static var mayHoldSlash: Bool { get }
+    /// Whether the id may contain a slash; false for ids that are parts of record keys, which slashes separate.
+    static var allowsSlash: Bool { get }
 }
 
 extension TextID {
-    @inlinable package static var mayHoldSlash: Bool { false }
+    @inlinable package static var allowsSlash: Bool { false }
     @inlinable package init(stringLiteral text: String) { self.init(text) }
     @inlinable package var description: String { self.text }
     @inlinable package static func == (a: Self, b: Self) -> Bool { a.text == b.text }
@@ -22,8 +22,8 @@ extension TextID {
     @usableFromInline package init(from decoder: any Decoder) throws {
         let values = try decoder.singleValueContainer()
         let text = try values.decode(String.self)
-        // A row whose key has a slash too many would be written, but not read again.
-        guard Self.mayHoldSlash || !text.utf8.contains(UInt8(ascii: "/")) else {
+        // A row whose key contained an additional slash could be written but not read again.
+        guard Self.allowsSlash || !text.utf8.contains(UInt8(ascii: "/")) else {
             throw DecodingError.dataCorruptedError(in: values, debugDescription: "is an id with a slash")
         }
         self.init(text)
@@ -34,7 +34,7 @@ extension TextID {
     }
 }
 
-/// A textual identifier that clients may name, so its form is checked.
+/// A textual identifier that clients may choose, so its form is checked.
 package protocol CheckedTextID: TextID {
     /// Whether `text` has the form of such an identifier.
     static func isValid(_ text: String) -> Bool
@@ -53,7 +53,7 @@ extension CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
     /// 1 to 32 letters, digits, hyphens or underscores.
-    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 32) }
+    package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 32) }
 }
 
 /// A live's id, case sensitive (R1.6).
@@ -69,24 +69,22 @@ extension CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
     /// Letters, digits, hyphen, underscore, 1 to 32 bytes (R2.24).
-    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 32) }
+    package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 32) }
 }
 
-/// One login of one device.
-///
-/// A session outlives its connections: a client names it again when it reconnects.
+/// One login of one device, which continues over reconnects: the client names its session again.
 @usableFromInline package struct SessionID: CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
     /// 1 to 40 letters, digits, hyphens or underscores.
-    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 40) }
+    package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 40) }
 }
 
 /// One gateway process; replies are addressed to it.
 @usableFromInline package struct GatewayID: TextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
-    @inlinable package static var mayHoldSlash: Bool { true }
+    @inlinable package static var allowsSlash: Bool { true }
 }
 
 /// A co-host connection between lives.
@@ -106,7 +104,7 @@ extension CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
     /// 1 to 32 letters, digits, hyphens or underscores.
-    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 32) }
+    package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 32) }
 }
 
 /// A live within its app: the key of most topics.
@@ -120,7 +118,7 @@ extension CheckedTextID {
     }
     /// The text of a record's key: `app/live`.
     package var text: String { "\(self.app.text)/\(self.live.text)" }
-    /// The key that `text` spells.
+    /// Parses `app/live`; nil: the text contains no slash.
     package init?(text: some StringProtocol) {
         guard let slash = text.firstIndex(of: "/") else { return nil }
         self.init(AppID(String(text[..<slash])), LiveID(String(text[text.index(after: slash)...])))
@@ -146,9 +144,9 @@ extension CheckedTextID {
     }
 }
 
-/// The result of a join: the join's offset in presence's inbox, so the tickets of a live only grow.
+/// The proof of a join: the join's offset in presence's inbox, so later tickets of a live are greater.
 ///
-/// A command with a ticket below the user's floor is older than a kick and is rejected (I6).
+/// A command is rejected if its ticket is below the user's revocation floor, because the user was kicked later (I6).
 @usableFromInline package struct Ticket: Hashable, Comparable, Sendable, Codable {
     @usableFromInline package var offset: Int64
     @inlinable package init(_ offset: Int64) { self.offset = offset }
@@ -162,8 +160,9 @@ extension CheckedTextID {
     }
 }
 
-/// The identity of a request, the same each time it is sent: the session, and a counter that grows with each call
-/// (I15).
+/// The identity of a request: the session, and a counter that grows with each call (I15).
+///
+/// A client that sends a request again does so with the same identity.
 @usableFromInline package struct RequestID: Hashable, Sendable, Codable {
     @usableFromInline package var session: SessionID
     @usableFromInline package var counter: Int64
@@ -174,29 +173,29 @@ extension CheckedTextID {
     }
 }
 
-/// A position in a live's feed: the incarnation of the live, and the item's number in it, from 1 without gaps (I7).
+/// A position in a live's feed.
 @usableFromInline package struct FeedPosition: Hashable, Comparable, Sendable, Codable {
-    /// Fixed when the live is created: the offset of its creation in the directory's inbox.
+    /// Distinguishes lives with the same id: the offset of the live's creation in the directory's inbox.
     @usableFromInline package var epoch: Int64
+    /// The item's number in the live, from 1 without gaps (I7).
     @usableFromInline package var number: Int64
 
     @inlinable package init(epoch: Int64, number: Int64) {
         self.epoch = epoch
         self.number = number
     }
-    /// The epochs, numbers and offsets that texts and headers may hold: greater ones do not exist, and adding to them could
-    /// overflow.
-    package static let possible: ClosedRange<Int64> = 0...(1 << 62)
+    /// The range of valid epochs, numbers and offsets in texts and headers; sums of greater numbers could overflow.
+    package static let validNumbers: ClosedRange<Int64> = 0...(1 << 62)
 
     @inlinable package static func < (a: FeedPosition, b: FeedPosition) -> Bool {
         a.epoch != b.epoch ? a.epoch < b.epoch : a.number < b.number
     }
 }
 
-/// The characters and lengths that ids may have.
+/// Checks of the characters and the length of texts.
 package enum TextRule {
     /// Whether `text` is 1 to `maxBytes` ASCII letters, digits, hyphens or underscores.
-    package static func isWord(_ text: String, maxBytes: Int) -> Bool {
+    package static func isIdentifier(_ text: String, maxBytes: Int) -> Bool {
         let bytes = text.utf8
         return !bytes.isEmpty && bytes.count <= maxBytes
             && bytes.allSatisfy {

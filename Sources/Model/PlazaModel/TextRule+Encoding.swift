@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Records are JSON, which escapes characters. A limit on a text's own bytes would therefore not limit its record.
+// A record's text can be longer than the text itself, because JSON escapes characters. So the limits count the encoded
+// bytes too.
 
 extension TextRule {
-    /// Whether `text` has no control character (U+0000 to U+001F, U+007F), and at most `maxBytes` bytes as JSON
-    /// encodes it.
+    /// Whether `text` has no control character (U+0000 to U+001F, U+007F) and at most `maxBytes` bytes in JSON.
     ///
-    /// For names, addresses, reasons and ids (R17.4). `"` and `\` count two.
+    /// For names, addresses, reasons and ids (R17.4).
     package static func isPlain(_ text: String, maxBytes: Int) -> Bool {
         text.utf8.count <= maxBytes && !self.hasControlCharacter(text) && self.fits(text, maxEncodedBytes: maxBytes)
     }
@@ -16,17 +16,17 @@ extension TextRule {
         text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
 
-    /// Whether `text` has at most `maxBytes` bytes, and at most twice as many as JSON encodes it.
+    /// Whether `text` has at most `maxBytes` bytes, and at most twice as many in JSON.
     ///
-    /// For free text, which may have line breaks (R17.5). The second limit rejects only texts with other control
-    /// characters than those with a short escape, because everything else takes at most twice its bytes.
+    /// For free text, which may contain line breaks (R17.5). The second limit rejects only texts with rare control
+    /// characters, which JSON encodes as six bytes; it encodes all others as at most two bytes for each.
     package static func isBounded(_ text: String, maxBytes: Int) -> Bool {
         text.utf8.count <= maxBytes && self.fits(text, maxEncodedBytes: 2 * maxBytes)
     }
 
-    /// How many bytes JSON needs for `text`, without its quotation marks.
+    /// The number of bytes of `text` in JSON, without its quotation marks.
     ///
-    /// `"`, `\` and the control characters with a short escape (`\n`) count two, other control characters six
+    /// `"`, `\` and control characters with a short escape such as `\n` count two bytes, other control characters six
     /// (`\u0001`).
     package static func encodedBytes(of text: String) -> Int {
         text.utf8.reduce(0) { $0 + self.encodedBytes(of: $1) }
@@ -34,7 +34,7 @@ extension TextRule {
 
     /// Whether JSON needs at most `maxEncodedBytes` for `text`.
     private static func fits(_ text: String, maxEncodedBytes: Int) -> Bool {
-        // A byte takes at most six, so short texts need not be read.
+        // JSON encodes a byte as at most six, so short texts need not be read.
         text.utf8.count <= maxEncodedBytes / 6 || self.encodedBytes(of: text) <= maxEncodedBytes
     }
 
@@ -48,12 +48,12 @@ extension TextRule {
 }
 
 extension ReplyError {
-    /// The error for a text that is not plain, or too long.
+    /// The error for a text that fails `isPlain`.
     package static func notPlain(_ field: String, maxBytes: Int, _ code: ReplyCode = .badParameter) -> ReplyError {
         ReplyError(code, "\(field) has at most \(maxBytes) bytes as JSON, and no control characters")
     }
 
-    /// The error for a free text that is too long.
+    /// The error for a text that fails `isBounded`.
     package static func tooLong(_ field: String, maxBytes: Int, _ code: ReplyCode = .badParameter) -> ReplyError {
         ReplyError(code, "\(field) has at most \(maxBytes) bytes, and \(2 * maxBytes) as JSON")
     }

@@ -23,10 +23,10 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
     case webhooks
     case deadLetters = "dead.letters"
 
-    /// The most bytes of a record, or of a batch of records, in every topic and for every client.
+    /// The largest size of a record or a batch of records in bytes, in every topic and for every Kafka client.
     ///
-    /// Rows and records are limited to less than half of it (R17.6). A Kafka broker's own limit is 12 bytes higher, so
-    /// topics that were made without this setting take as much.
+    /// Rows and records are limited to less than half of this size (R17.6). A Kafka broker's default is 12 bytes higher,
+    /// so topics that were created without this setting accept the same records.
     package static let maxMessageBytes = 1024 * 1024
 
     /// How long the broker keeps the topic's records.
@@ -52,14 +52,14 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
         }
     }
 
-    /// The topic's settings on a broker: retention, size of records, and the broker's own time on each record.
+    /// The topic's settings on a broker: retention, record size, and timestamps set by the broker.
     package var configuration: [String: String] {
         var settings = [
             "message.timestamp.type": "LogAppendTime", "max.message.bytes": "\(Self.maxMessageBytes)",
         ]
         switch self.retention {
         case .compacted:
-            // Frequent compaction; otherwise a restart would replay minutes of old counts.
+            // Compact frequently; otherwise a restart would replay minutes of old counts.
             settings["cleanup.policy"] = "compact"
             settings["segment.bytes"] = "16777216"
             settings["segment.ms"] = "60000"
@@ -72,9 +72,9 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
         return settings
     }
 
-    /// The partition of `key` among `count`: FNV-1a over the key's bytes, folded and mixed.
+    /// The partition of `key` among `count` partitions: FNV-1a over the key's bytes, folded and mixed.
     ///
-    /// Every writer must compute the same partition.
+    /// All writers must compute the same partition.
     package static func partition(of key: String, among count: Int) -> Int {
         var hash = FNV1a.hash(key)
         hash ^= hash >> 32

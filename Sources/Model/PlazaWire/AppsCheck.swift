@@ -17,66 +17,66 @@ struct AppsCheck {
         }
     }
 
-    private mutating func checkPolicy(_ policy: JSONValue?, at place: String) {
+    private mutating func checkPolicy(_ policy: JSONValue?, at path: String) {
         guard let policy, policy != .null else { return }
-        let words = ["devices": ["several", "one"], "seatModeOfServer": ["free", "apply"]]
-        let names = Array(AppPolicy.ranges.keys) + Array(words.keys) + ["dismissal"]
-        self.checkNames(in: policy, at: place, among: names)
-        self.checkNumbers(in: policy, at: place, AppPolicy.ranges)
-        for (name, possible) in words.sorted(by: { $0.key < $1.key }) {
-            self.checkWord(policy.members[name], at: "\(place).\(name)", among: possible)
+        let choices = ["devices": ["several", "one"], "seatModeOfServer": ["free", "apply"]]
+        let names = Array(AppPolicy.ranges.keys) + Array(choices.keys) + ["dismissal"]
+        self.checkNames(in: policy, at: path, among: names)
+        self.checkNumbers(in: policy, at: path, AppPolicy.ranges)
+        for (name, values) in choices.sorted(by: { $0.key < $1.key }) {
+            self.checkChoice(policy.members[name], at: "\(path).\(name)", among: values)
         }
         if let dismissal = policy.members["dismissal"], dismissal != .null {
-            self.checkNames(in: dismissal, at: "\(place).dismissal", among: Array(DismissalPolicy.ranges.keys))
-            self.checkNumbers(in: dismissal, at: "\(place).dismissal", DismissalPolicy.ranges)
+            self.checkNames(in: dismissal, at: "\(path).dismissal", among: Array(DismissalPolicy.ranges.keys))
+            self.checkNumbers(in: dismissal, at: "\(path).dismissal", DismissalPolicy.ranges)
         }
     }
 
-    private mutating func checkHooks(_ hooks: JSONValue?, at place: String) {
+    private mutating func checkHooks(_ hooks: JSONValue?, at path: String) {
         guard let hooks, hooks != .null else { return }
-        self.checkNames(in: hooks, at: place, among: ["url", "secret", "events", "before"])
+        self.checkNames(in: hooks, at: path, among: ["url", "secret", "events", "before"])
         if case .array(let events)? = hooks.members["events"] {
             let known = WebhookName.allCases.map(\.rawValue)
-            for event in events { self.checkWord(event, at: "\(place).events", among: known) }
+            for event in events { self.checkChoice(event, at: "\(path).events", among: known) }
         }
         if let before = hooks.members["before"], before != .null {
-            self.checkNames(in: before, at: "\(place).before", among: ["message", "gift"])
+            self.checkNames(in: before, at: "\(path).before", among: ["message", "gift"])
             for name in ["gift", "message"] {
-                self.checkWord(before.members[name], at: "\(place).before.\(name)", among: ["allow", "refuse"])
+                self.checkChoice(before.members[name], at: "\(path).before.\(name)", among: ["allow", "refuse"])
             }
         }
     }
 
-    /// Records an error for each name that no setting has; such a name is usually a spelling error.
-    private mutating func checkNames(in value: JSONValue, at place: String, among known: [String]) {
+    /// Records an error for each unknown name, which is usually a spelling error.
+    private mutating func checkNames(in value: JSONValue, at path: String, among known: [String]) {
         guard case .object = value else {
-            self.validationErrors.append("\(place) is no object")
+            self.validationErrors.append("\(path) is no object")
             return
         }
         for (name, _) in Self.sorted(value) where !known.contains(name) {
             let names = known.sorted().joined(separator: ", ")
-            let whole = place.isEmpty ? "\(name.prefix(64))" : "\(place).\(name.prefix(64))"
-            self.validationErrors.append("\(whole) is not known; there \(known.count == 1 ? "is" : "are") \(names)")
+            let fullName = path.isEmpty ? "\(name.prefix(64))" : "\(path).\(name.prefix(64))"
+            self.validationErrors.append("\(fullName) is not known; there \(known.count == 1 ? "is" : "are") \(names)")
         }
     }
 
-    private mutating func checkNumbers(in value: JSONValue, at place: String, _ ranges: [String: ClosedRange<Int64>]) {
+    private mutating func checkNumbers(in value: JSONValue, at path: String, _ ranges: [String: ClosedRange<Int64>]) {
         for (name, found) in Self.sorted(value) {
             guard let range = ranges[name], found != .null else { continue }
             let possible = "\(range.lowerBound) to \(range.upperBound) are possible"
             guard case .integer(let number) = found else {
-                self.validationErrors.append("\(place).\(name) is no whole number; \(possible)")
+                self.validationErrors.append("\(path).\(name) is no whole number; \(possible)")
                 continue
             }
-            if !range.contains(number) { self.validationErrors.append("\(place).\(name) is \(number); \(possible)") }
+            if !range.contains(number) { self.validationErrors.append("\(path).\(name) is \(number); \(possible)") }
         }
     }
 
-    private mutating func checkWord(_ value: JSONValue?, at place: String, among words: [String]) {
+    private mutating func checkChoice(_ value: JSONValue?, at path: String, among words: [String]) {
         guard let value, value != .null else { return }
         if case .text(let text) = value, words.contains(text) { return }
         let found = if case .text(let text) = value { "'\(text.prefix(64))'" } else { "no text" }
-        self.validationErrors.append("\(place) is \(found); it may be \(words.joined(separator: ", "))")
+        self.validationErrors.append("\(path) is \(found); it may be \(words.joined(separator: ", "))")
     }
 
     private static func sorted(_ value: JSONValue?) -> [(key: String, value: JSONValue)] {

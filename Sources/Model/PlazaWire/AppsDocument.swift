@@ -7,11 +7,11 @@ package struct AppsDocument: Decodable, Sendable {
     package struct App: Decodable, Sendable {
         /// The app's limits; nil: the defaults.
         package var policy: AppPolicy?
-        /// The app's backend, if it has one and the file says where it is.
+        /// The app's hooks; nil: the app has none, or the file omits their address and secret.
         package var hooks: AppHooks?
-        /// The requests to the app's backend for which the file does not say where it is.
-        package var withheldHooks: HooksNeed
-        /// Whether the app's backend gets events, even if the file does not say where it is.
+        /// The requests that need the omitted address and secret; `none`: nothing is omitted.
+        package var blockedRequests: BackendRequests
+        /// Whether the app's backend gets events, even if the file omits its address.
         package var hasWebhooks: Bool
 
         private enum CodingKeys: CodingKey {
@@ -21,39 +21,39 @@ package struct AppsDocument: Decodable, Sendable {
         package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             self.policy = try container.decodeIfPresent(AppPolicy.self, forKey: .policy)
-            guard let withheld = try container.decodeIfPresent(WithheldHooks.self, forKey: .hooks) else {
-                self.withheldHooks = .none
+            guard let hooks = try container.decodeIfPresent(PublicHooks.self, forKey: .hooks) else {
+                self.blockedRequests = .none
                 self.hasWebhooks = false
                 return
             }
-            self.hasWebhooks = withheld.events != []
-            self.withheldHooks = withheld.isWithheld ? (withheld.asksBackend ? .questions : .all) : .none
-            if withheld.isWithheld { return }
+            self.hasWebhooks = hooks.events != []
+            self.blockedRequests = hooks.isAddressOmitted ? (hooks.asksBackend ? .beforeHooks : .all) : .none
+            if hooks.isAddressOmitted { return }
             self.hooks = try container.decode(AppHooks.self, forKey: .hooks)
         }
     }
 
-    /// What a service sends to apps' backends, and needs their addresses and secrets for.
-    package enum HooksNeed: Sendable {
-        /// Nothing.
+    /// The requests that a service sends to apps' backends.
+    package enum BackendRequests: Sendable {
+        /// The service sends none.
         case none
-        /// Questions before a message or gift: only apps with `before` are asked.
-        case questions
-        /// Events, which every app with hooks may get.
+        /// Requests before a message or gift, to the backends of apps with `before` hooks.
+        case beforeHooks
+        /// Events, to the backends of all apps with hooks.
         case all
 
-        /// Whether a service with this need cannot work with hooks whose address and secret are left out.
-        func lacks(_ withheld: HooksNeed) -> Bool {
-            switch (self, withheld) {
-            case (.none, _), (_, .none), (.questions, .all): false
-            case (.questions, .questions), (.all, .questions), (.all, .all): true
+        /// Whether a service that sends these requests cannot send the `blocked` ones.
+        func include(_ blocked: BackendRequests) -> Bool {
+            switch (self, blocked) {
+            case (.none, _), (_, .none), (.beforeHooks, .all): false
+            case (.beforeHooks, .beforeHooks), (.all, .beforeHooks), (.all, .all): true
             }
         }
     }
 
-    /// What every service may know of an app's hooks: the address and the secret may be left out.
-    private struct WithheldHooks: Decodable {
-        var isWithheld: Bool
+    /// The hooks without the address and the secret, which the file of a service may omit.
+    private struct PublicHooks: Decodable {
+        var isAddressOmitted: Bool
         var asksBackend: Bool
         var events: [WebhookName]?
 
@@ -63,7 +63,7 @@ package struct AppsDocument: Decodable, Sendable {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            self.isWithheld = !container.contains(.url) && !container.contains(.secret)
+            self.isAddressOmitted = !container.contains(.url) && !container.contains(.secret)
             let before = try container.decodeIfPresent(AppHooks.BeforeHooks.self, forKey: .before)
             self.asksBackend = before?.message != nil || before?.gift != nil
             self.events = try container.decodeIfPresent([WebhookName].self, forKey: .events)
@@ -92,17 +92,16 @@ package struct AppsDocument: Decodable, Sendable {
     ///
     /// - Parameters:
     ///   - json: the file's contents.
-    ///   - need: what the service sends to apps' backends; hooks without an address and a secret are an error if it
-    ///     needs them.
+    ///   - requests: what the service sends to apps' backends; omitted addresses that it needs are errors.
     /// - Returns: the errors; none for a valid file.
-    package static func validationErrors(in json: [UInt8], needs need: HooksNeed = .all) -> [String] {
+    package static func validationErrors(in json: [UInt8], sending requests: BackendRequests = .all) -> [String] {
         let form = "give JSON of the form {\"apps\":{…}}"
         if json.isEmpty { return [] }
         do throws(WireError) {
             let validationErrors = AppsCheck(try Wire.decode(from: json)).validationErrors
             if !validationErrors.isEmpty { return validationErrors.map { "correct it: \($0)" } }
             return try Self(json: json).apps.sorted { $0.key < $1.key }.compactMap { app, entry in
-                if need.lacks(entry.withheldHooks) {
+                if requests.include(entry.blockedRequests) {
                     return
                         "correct the hooks of \(app): url and secret are missing, and this service sends requests there"
                 }
@@ -111,7 +110,7 @@ package struct AppsDocument: Decodable, Sendable {
         } catch {
             switch error {
             case .notJSON: return ["\(form): it is no JSON; look for a comma or a bracket too many or too few"]
-            case .badField, .unknownVersion: return ["\(form): \(error.words)"]
+            case .badField, .unknownVersion: return ["\(form): \(error.message)"]
             }
         }
     }

@@ -18,7 +18,7 @@ private struct GiftSendParams: Decodable {
     var gift: String
     var count: Int?
     var receivers: [String]?
-    /// The sending user, when an app's server sends for a user.
+    /// The user for whom an app's server sends the gift.
     var from: String?
     var fromName: String?
     var fromAvatarURL: String?
@@ -38,68 +38,68 @@ private struct SummaryParams: Decodable {
     var live: String
 }
 
-/// `barrage.*`, `gift.send`, `like.send`, `seat.speaking` and `live.summary`: the calls that the fan-out answers.
+/// Parses the calls that the fan-out answers: `barrage.*`, `gift.send`, `like.send`, `seat.speaking` and `live.summary`.
 extension CallParser {
-    /// The methods that are read here.
+    /// The methods that this extension parses.
     static let barrageMethods: Set<String> = [
         "barrage.sendText", "barrage.sendCustom", "gift.send", "like.send", "seat.speaking", "live.summary",
     ]
 
-    func barrage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+    func parseMessage(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         switch name {
         case "sendText":
             let params = try frame.params(TextParams.self)
-            return try self.send(
+            return try self.forwardToFanOut(
                 .sendText(text: params.text, extensionInfo: params.extensionInfo, caller: self.caller), params.live)
         case "sendCustom":
             let params = try frame.params(CustomParams.self)
             guard !TextRule.hasControlCharacter(params.businessID) else {
                 throw ReplyError(.badParameter, "businessID has no control characters")
             }
-            return try self.send(
+            return try self.forwardToFanOut(
                 .sendCustom(businessID: params.businessID, data: params.data, caller: self.caller), params.live)
-        default: throw Self.unknown(frame.method)
+        default: throw Self.unknownMethodError(frame.method)
         }
     }
 
-    func sendGift(_ frame: ClientFrame) throws(ReplyError) -> ParsedCall {
+    func parseGift(_ frame: CallFrame) throws(ReplyError) -> ParsedCall {
         let params = try frame.params(GiftSendParams.self)
         guard let gift = GiftID(checking: params.gift) else {
             throw ReplyError(
                 .badParameter, "gift is not a gift's id: 1 to 32 letters, digits, hyphens or underscores")
         }
         var receivers: [UserID] = []
-        for text in params.receivers ?? [] { receivers.append(try self.user(text, "receivers")) }
+        for text in params.receivers ?? [] { receivers.append(try self.userID(text, "receivers")) }
         var sender = self.caller
         if let from = params.from {
             guard sender.role == .server else {
                 throw ReplyError(.noPermission, "only an app's server sends for somebody else")
             }
-            sender.user = try self.person(from, params.fromName, params.fromAvatarURL, "from")
+            sender.user = try self.userInfo(from, params.fromName, params.fromAvatarURL, "from")
         }
-        return try self.send(
+        return try self.forwardToFanOut(
             .sendGift(giftID: gift, count: params.count ?? 1, receivers: receivers, caller: sender), params.live)
     }
 
-    func like(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        guard name == "send" else { throw Self.unknown(frame.method) }
+    func parseLikes(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        guard name == "send" else { throw Self.unknownMethodError(frame.method) }
         let params = try frame.params(LikeParams.self)
-        return try self.send(.sendLikes(count: params.count ?? 1, caller: self.caller), params.live)
+        return try self.forwardToFanOut(.sendLikes(count: params.count ?? 1, caller: self.caller), params.live)
     }
 
-    func speaking(_ frame: ClientFrame) throws(ReplyError) -> ParsedCall {
+    func parseSpeakingLevel(_ frame: CallFrame) throws(ReplyError) -> ParsedCall {
         let params = try frame.params(SpeakingParams.self)
-        return try self.send(.speaking(level: params.level, caller: self.caller), params.live)
+        return try self.forwardToFanOut(.speaking(level: params.level, caller: self.caller), params.live)
     }
 
-    /// Everybody may read a live's statistics, as they may read its details.
-    func summary(_ frame: ClientFrame) throws(ReplyError) -> ParsedCall {
-        let key = try self.key(frame.params(SummaryParams.self).live)
+    /// Parses `live.summary`; the caller need not be in the live.
+    func parseSummary(_ frame: CallFrame) throws(ReplyError) -> ParsedCall {
+        let key = try self.liveKey(frame.params(SummaryParams.self).live)
         return .forward(.barrage(BarrageInput(key, .summary(caller: self.caller))), inLive: nil)
     }
 
-    private func send(_ command: BarrageCommand, _ live: String) throws(ReplyError) -> ParsedCall {
-        let key = try self.key(live)
+    private func forwardToFanOut(_ command: BarrageCommand, _ live: String) throws(ReplyError) -> ParsedCall {
+        let key = try self.liveKey(live)
         return .forward(.barrage(BarrageInput(key, command)), inLive: self.requiredLive(key.live))
     }
 }

@@ -5,7 +5,7 @@ internal import PlazaModel
 private struct SanctionParams: Decodable {
     var live: String
     var users: [String]
-    /// Seconds; -1: for good.
+    /// Seconds; -1: permanently.
     var duration: Int64?
     var reason: String?
 }
@@ -16,39 +16,39 @@ private struct SanctionListParams: Decodable {
     var count: Int?
 }
 
-/// `live.ban`, `live.unban`, `live.bans`, `live.mute` and `live.mutes`.
+/// Parses `live.ban`, `live.unban`, `live.bans`, `live.mute` and `live.mutes`.
 extension CallParser {
-    /// The methods that are read here.
+    /// The methods that this extension parses.
     static let sanctionMethods: Set<String> = ["live.ban", "live.unban", "live.bans", "live.mute", "live.mutes"]
 
-    func sanction(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+    func parseSanctionCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         switch name {
         case "bans", "mutes":
             let params = try frame.params(SanctionListParams.self)
-            let live = try self.key(params.live).live
+            let live = try self.liveKey(params.live).live
             let count = params.count ?? SanctionLimits.page
             let offset = params.offset ?? 0
-            return self.directory(
+            return self.forwardToDirectory(
                 name == "bans"
                     ? .bans(live: live, offset: offset, count: count, caller: self.caller(in: live))
                     : .mutes(live: live, offset: offset, count: count, caller: self.caller(in: live)))
         default: break
         }
         let params = try frame.params(SanctionParams.self)
-        let live = try self.key(params.live).live
+        let live = try self.liveKey(params.live).live
         var users: [UserID] = []
-        for text in params.users { users.append(try self.user(text, "users")) }
+        for text in params.users { users.append(try self.userID(text, "users")) }
         let caller = self.caller(in: live)
-        if name == "unban" { return self.directory(.unban(live: live, users: users, caller: caller)) }
+        if name == "unban" { return self.forwardToDirectory(.unban(live: live, users: users, caller: caller)) }
         guard let duration = params.duration else { throw ReplyError(.badParameter, "params.duration is missing") }
         switch name {
         case "ban":
-            return self.directory(
+            return self.forwardToDirectory(
                 .ban(
                     live: live, users: users, durationSeconds: duration, reason: params.reason ?? "", caller: caller))
         case "mute":
-            return self.directory(.mute(live: live, users: users, durationSeconds: duration, caller: caller))
-        default: throw Self.unknown(frame.method)
+            return self.forwardToDirectory(.mute(live: live, users: users, durationSeconds: duration, caller: caller))
+        default: throw Self.unknownMethodError(frame.method)
         }
     }
 }

@@ -5,10 +5,10 @@ package import PlazaModel
 package enum ParsedCall: Hashable, Sendable {
     case login(LoginParams)
     case ping
-    /// Changes the caller's name or avatar; nil leaves a field as it is.
-    case rename(name: String?, avatarURL: String?)
-    // Answered from the gateway's memory.
-    /// `isAscending`: fewest entries first; the pages after the first keep the order of the first.
+    /// Changes the caller's name or avatar; nil: the field does not change.
+    case updateProfile(name: String?, avatarURL: String?)
+    // Reads, which the gateway answers from memory.
+    /// A page of the app's lives; `isAscending`: fewest joins first. Later pages keep the order of the first page.
     case list(cursor: String, count: Int, category: Int?, isAscending: Bool = false)
     case get(LiveID)
     case count(LiveID)
@@ -18,16 +18,23 @@ package enum ParsedCall: Hashable, Sendable {
     case candidates(LiveID, cursor: String, caller: Caller)
     case gifts(language: String?)
     case app
-    // Decided by a machine: the effect is the message for its inbox, the `LiveID` is the live that the caller must be
-    // in.
+    // Calls that a machine decides; the effect is the record for the machine's inbox.
     case join(LiveID, Effect)
     case leave(LiveID, Effect)
+    /// `inLive`: the live that the caller must be in; nil: any or none.
     case forward(Effect, inLive: LiveID?)
+}
+
+/// Parameters that name a live, and perhaps a user or keys in it.
+struct LiveParams: Decodable {
+    var live: String
+    var user: String?
+    var keys: [String]?
 }
 
 /// Parses methods and their parameters.
 ///
-/// The parser checks only the form. The machine that receives the message decides whether the call is allowed.
+/// The parser checks only the form of a call. The machine that receives the record decides whether the call is allowed.
 package struct CallParser: Sendable {
     package let app: AppID
     /// The caller with its session, request id and ticket.
@@ -35,50 +42,49 @@ package struct CallParser: Sendable {
     /// The live that the caller is in, for which its ticket is valid.
     package let currentLive: LiveID?
 
-    /// A parser of one caller's calls.
     package init(app: AppID, caller: Caller, in live: LiveID? = nil) {
         self.app = app
         self.caller = caller
         self.currentLive = live
     }
 
-    /// Reads one call.
+    /// Parses one call.
     ///
-    /// - Throws: `unknownMethod`, or `badParameter` / `badRoomID` that names the field.
-    package func parse(_ frame: ClientFrame) throws(ReplyError) -> ParsedCall {
+    /// - Throws: `unknownMethod` (R16.9), or `badParameter` or `badRoomID` with the name of the field.
+    package func parse(_ frame: CallFrame) throws(ReplyError) -> ParsedCall {
         let parts = frame.method.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {
             switch frame.method {
             case "login": return .login(try frame.params())
             case "ping":
-                try frame.noParams()
+                try frame.checkNoParams()
                 return .ping
-            default: throw Self.unknown(frame.method)
+            default: throw Self.unknownMethodError(frame.method)
             }
         }
-        guard Self.methods.contains(frame.method) else { throw Self.unknown(frame.method) }
+        guard Self.methods.contains(frame.method) else { throw Self.unknownMethodError(frame.method) }
         switch parts[0] {
-        case "live" where parts[1] == "summary": return try self.summary(frame)
-        case "live": return try self.live(frame, parts[1])
-        case "metadata": return try self.metadata(frame, parts[1])
-        case "admin": return try self.admin(frame, parts[1])
-        case "audience": return try self.audience(frame, parts[1])
-        case "barrage": return try self.barrage(frame, parts[1])
-        case "stage": return try self.stage(frame, parts[1])
-        case "seat" where parts[1] == "speaking": return try self.speaking(frame)
-        case "seat": return try self.seat(frame, parts[1])
-        case "cohost": return try self.coHost(frame, parts[1])
-        case "battle": return try self.battle(frame, parts[1])
-        case "gift" where parts[1] == "send": return try self.sendGift(frame)
-        case "gift": return try self.gift(frame, parts[1])
-        case "like": return try self.like(frame, parts[1])
-        case "app": return try self.settings(frame, parts[1])
-        case "self": return try self.oneself(frame, parts[1])
-        default: throw Self.unknown(frame.method)
+        case "live" where parts[1] == "summary": return try self.parseSummary(frame)
+        case "live": return try self.parseLiveCall(frame, parts[1])
+        case "metadata": return try self.parseMetadataCall(frame, parts[1])
+        case "admin": return try self.parseAdminCall(frame, parts[1])
+        case "audience": return try self.parseAudienceCall(frame, parts[1])
+        case "barrage": return try self.parseMessage(frame, parts[1])
+        case "stage": return try self.parseStageCall(frame, parts[1])
+        case "seat" where parts[1] == "speaking": return try self.parseSpeakingLevel(frame)
+        case "seat": return try self.parseSeatCall(frame, parts[1])
+        case "cohost": return try self.parseCoHostCall(frame, parts[1])
+        case "battle": return try self.parseBattleCall(frame, parts[1])
+        case "gift" where parts[1] == "send": return try self.parseGift(frame)
+        case "gift": return try self.parseCatalogueCall(frame, parts[1])
+        case "like": return try self.parseLikes(frame, parts[1])
+        case "app": return try self.parseAppCall(frame, parts[1])
+        case "self": return try self.parseProfileCall(frame, parts[1])
+        default: throw Self.unknownMethodError(frame.method)
         }
     }
 
-    /// Every method that a machine or a gateway's memory answers; looked up before parameters are read.
+    /// All methods except `login` and `ping`; a method is looked up here before its parameters are decoded.
     package static let methods: Set<String> = Self.liveMethods.union(Self.appMethods).union(Self.sanctionMethods)
         .union(Self.barrageMethods)
 
@@ -95,18 +101,18 @@ package struct CallParser: Sendable {
         "self.update",
     ]
 
-    /// The caller of a call about `live`, without its ticket if the ticket is for another live.
+    /// The caller; without its ticket if the ticket is not for `live`.
     func caller(in live: LiveID) -> Caller {
         var caller = self.caller
         if self.currentLive != live { caller.ticket = nil }
         return caller
     }
 
-    static func unknown(_ method: String) -> ReplyError {
+    static func unknownMethodError(_ method: String) -> ReplyError {
         ReplyError(.unknownMethod, "there is no method \"\(String(method.prefix(64)))\"")
     }
 
-    func key(_ text: String, _ field: String = "live") throws(ReplyError) -> LiveKey {
+    func liveKey(_ text: String, _ field: String = "live") throws(ReplyError) -> LiveKey {
         guard let live = LiveID(checking: text) else {
             throw ReplyError(
                 .badRoomID, "\(field) is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
@@ -115,16 +121,16 @@ package struct CallParser: Sendable {
         return LiveKey(self.app, live)
     }
 
-    func lives(_ texts: [String], most: Int) throws(ReplyError) -> [LiveID] {
-        guard (1...most).contains(texts.count) else {
-            throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(most) are possible")
+    func invitedLives(_ texts: [String]) throws(ReplyError) -> [LiveID] {
+        guard (1...Limits.coHostTargets).contains(texts.count) else {
+            throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(Limits.coHostTargets) are possible")
         }
         var lives: [LiveID] = []
-        for text in texts { lives.append(try self.key(text, "to").live) }
+        for text in texts { lives.append(try self.liveKey(text, "to").live) }
         return lives
     }
 
-    func user(_ text: String, _ field: String = "user") throws(ReplyError) -> UserID {
+    func userID(_ text: String, _ field: String = "user") throws(ReplyError) -> UserID {
         guard let user = UserID(checking: text) else {
             throw ReplyError(
                 .badParameter, "\(field) is not a user's id: 1 to 32 letters, digits, hyphens or underscores")
@@ -132,18 +138,26 @@ package struct CallParser: Sendable {
         return user
     }
 
-    /// A user with the profile that an app's server gives; `field` is the name of the id's parameter.
-    func person(
+    /// A user with the profile in a call's parameters; `field` is the name of the parameter with the user's id.
+    func userInfo(
         _ id: String, _ name: String?, _ avatarURL: String?, _ field: String
     ) throws(ReplyError) -> UserInfo {
-        let id = try self.user(id, field)
-        if let validationError = UserInfo.validationError(name: name, avatarURL: avatarURL, of: field) {
+        let id = try self.userID(id, field)
+        if let validationError = UserInfo.validationError(name: name, avatarURL: avatarURL, parameterPrefix: field) {
             throw validationError
         }
         return UserInfo(userID: id, userName: name ?? "", avatarURL: avatarURL ?? "")
     }
 
-    func timeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
+    /// The live that the caller must be in; nil for an app's server, which may act in every live.
+    func requiredLive(_ live: LiveID) -> LiveID? { self.caller.role == .server ? nil : live }
+
+    /// A call that the directory answers.
+    func forwardToDirectory(_ command: DirectoryCommand) -> ParsedCall {
+        .forward(.directory(DirectoryInput(app: self.app, command)), inLive: nil)
+    }
+
+    func requestTimeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
         let seconds = seconds ?? Limits.defaultRequestTimeoutSeconds
         guard Limits.requestTimeoutSeconds.contains(seconds) else {
             throw ReplyError(
@@ -154,7 +168,7 @@ package struct CallParser: Sendable {
         return seconds
     }
 
-    func extra(_ text: String?, _ field: String) throws(ReplyError) -> String {
+    func boundedText(_ text: String?, _ field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard TextRule.isBounded(text, maxBytes: Limits.extraInfoBytes) else {
             throw .tooLong(field, maxBytes: Limits.extraInfoBytes)

@@ -4,11 +4,11 @@
 extension StrictJSON {
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// The kind of a number, `true`, `false` or `null`, and the index after it; nil: it is malformed.
-    static func word(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
+    /// The kind of the number or literal at `start`, and the index after it; nil: it is malformed.
+    static func numberOrLiteral(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
         switch bytes[start] {
-        case UInt8(ascii: "t"): Self.end(of: "true", bytes, from: start).map { (.yes, $0) }
-        case UInt8(ascii: "f"): Self.end(of: "false", bytes, from: start).map { (.no, $0) }
+        case UInt8(ascii: "t"): Self.end(of: "true", bytes, from: start).map { (.trueLiteral, $0) }
+        case UInt8(ascii: "f"): Self.end(of: "false", bytes, from: start).map { (.falseLiteral, $0) }
         case UInt8(ascii: "n"): Self.end(of: "null", bytes, from: start).map { (.null, $0) }
         default: Self.number(bytes, from: start)
         }
@@ -21,7 +21,7 @@ extension StrictJSON {
         return end
     }
 
-    /// A number: optional `-`, digits without a leading zero, optional fraction, optional exponent.
+    /// Scans a number: optional `-`, digits without a leading zero, optional fraction, optional exponent.
     private static func number(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
         let first = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
         guard var end = Self.endOfDigits(bytes, from: first) else { return nil }
@@ -49,7 +49,7 @@ extension StrictJSON {
         return index == start ? nil : index
     }
 
-    /// A string's end, and what its bytes are.
+    /// The extent of a string, and the properties of its bytes.
     struct Text {
         /// The index of the closing quotation mark.
         var end: Int
@@ -58,9 +58,7 @@ extension StrictJSON {
         var isPlain: Bool
     }
 
-    /// A string whose content begins at `start`; nil: it is malformed.
-    ///
-    /// Whether it is UTF-8 is not checked.
+    /// Scans the string whose content begins at `start`, without a check for UTF-8; nil: the string is malformed.
     static func text(_ bytes: Span<UInt8>, from start: Int) -> Text? {
         var union: UInt8 = 0
         var hasEscape = false

@@ -17,7 +17,7 @@ struct JSONKey: CodingKey {
     }
 }
 
-/// The values of entries.
+/// Converts entries to values.
 extension StrictJSON {
     /// The index of the first entry that is not part of the value at `index`.
     func index(after index: Int) -> Int {
@@ -27,9 +27,9 @@ extension StrictJSON {
         }
     }
 
-    /// The index of a member's value; of several members with the name, the first counts.
+    /// The index of the value of the first member with this name; nil: the object has no such member.
     ///
-    /// Names are equal as Swift strings are, by canonical equivalence.
+    /// Names are compared by canonical equivalence, like Swift strings.
     func member(_ name: String, of object: Int) -> Int? {
         let letters = name.utf8Span.span
         let isASCII = name.utf8Span.isKnownASCII
@@ -53,7 +53,7 @@ extension StrictJSON {
         return true
     }
 
-    /// Calls `body` with the name of each member and the index of its value, in the order of the text.
+    /// Calls `body` with the name and the value's index of each member, in the order of the text.
     func forEachMember(of object: Int, _ body: (String, Int) -> Void) {
         let end = self.index(after: object)
         var index = object + 1
@@ -73,7 +73,7 @@ extension StrictJSON {
         }
     }
 
-    /// The string at `index`, which must be one.
+    /// The string at `index`, which must be the index of a string.
     func text(at index: Int) -> String {
         let entry = self.entries[index]
         let content = self.bytes[Int(entry.start)..<Int(entry.end)]
@@ -83,7 +83,7 @@ extension StrictJSON {
         return self.unescaped(from: Int(entry.start), to: Int(entry.end))
     }
 
-    /// A string with its escape sequences replaced; the scan has checked them.
+    /// Replaces the escape sequences of a string; the scan has validated them.
     private func unescaped(from start: Int, to end: Int) -> String {
         let bytes = self.bytes.span
         var text: [UInt8] = []
@@ -118,9 +118,8 @@ extension StrictJSON {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The whole number at `index`; nil: it is no number, is fractional, or does not fit.
-    ///
-    /// `1.0` and `1e2` are whole numbers.
+    /// The integer at `index`, also in a form such as `1.0` or `1e2`; nil: it is no number, is fractional, or does not
+    /// fit.
     func integer<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, at index: Int) -> Number? {
         let entry = self.entries[index]
         let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
@@ -128,20 +127,20 @@ extension StrictJSON {
         case .integer: return Self.integer(digits)
         case .number:
             guard let double = Double(String(decoding: digits, as: UTF8.self)) else { return nil }
-            // Below 2^53 a `Double` holds every whole number. Above, the decoder of Foundation converts the digits.
+            // A `Double` represents integers below 2^53 exactly. Foundation's decoder converts greater ones.
             if double.magnitude < 0x1p53 { return Number(exactly: double) }
             return try? JSONDecoder().decode(Number.self, from: Data(digits))
         default: return nil
         }
     }
 
-    /// The number with these digits, which may begin with `-`; nil: it does not fit.
+    /// Converts digits, optionally after `-`, to an integer; nil: the integer does not fit.
     private static func integer<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>) -> Number? {
         let isNegative = digits.first == UInt8(ascii: "-")
         var number: Number = 0
         for digit in isNegative ? digits.dropFirst() : digits {
             let (product, isTooLong) = number.multipliedReportingOverflow(by: 10)
-            // A negative number is built downwards, because the least number has no positive counterpart.
+            // Negative numbers are built by subtraction, because the least number has no positive counterpart.
             let value = Number(truncatingIfNeeded: digit - 0x30)
             let (sum, isTooLarge) =
                 isNegative ? product.subtractingReportingOverflow(value) : product.addingReportingOverflow(value)

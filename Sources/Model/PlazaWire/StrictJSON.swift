@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON text with the place of each of its values, found in one scan.
+/// A JSON text with an index of its values, made in one scan.
 ///
-/// The scan accepts what RFC 8259 allows and nothing else, also in members that nobody reads. Values are converted when
-/// they are read (`StrictJSON+Values.swift`), so a member that nobody reads costs its scan only.
+/// The scan validates the whole text by RFC 8259, including members that are never read. Values are converted only when
+/// they are read (`StrictJSON+Values.swift`).
 package struct StrictJSON: Sendable {
     /// The deepest nesting of objects and lists.
     package static let depthLimit = 512
 
-    /// What an entry stands for.
+    /// The kind of an entry.
     enum Kind: UInt8 {
         case null
-        case no
-        case yes
+        case falseLiteral
+        case trueLiteral
         /// A number without fraction and exponent.
         case integer
+        /// Any other number.
         case number
-        /// A string of ASCII characters without escape sequences: its bytes are its text.
+        /// A string of ASCII characters without escape sequences, whose bytes need no conversion.
         case plainText
+        /// Any other string.
         case text
         case object
         case list
@@ -28,13 +30,13 @@ package struct StrictJSON: Sendable {
     /// A value, or the name of a member.
     struct Entry {
         var kind: Kind
-        /// The index of its first byte; for a string, of the byte after the quotation mark.
+        /// The index of the first byte; for a string, of the byte after the opening quotation mark.
         var start: UInt32
-        /// The index after its last byte; for a string, of the closing quotation mark.
+        /// The index after the last byte; for a string, of the closing quotation mark.
         var end: UInt32
         /// For an object or list, the index of the first entry that is not part of it.
         ///
-        /// While the scan is inside, it is the index of the enclosing object or list.
+        /// Until the scan reaches the closing bracket, this is the index of the enclosing object or list.
         var next: UInt32
     }
 
@@ -62,10 +64,10 @@ package struct StrictJSON: Sendable {
         /// After `{`: a member's name or `}`.
         case nameOrEnd
         /// After a value: a comma, or the end of the enclosing object or list.
-        case more
+        case commaOrEnd
     }
 
-    /// In place of an index: the value is in no object or list.
+    /// Used instead of an index for a value that is in no object or list.
     private static let outermost = UInt32.max
 
     private static func scan(_ bytes: Span<UInt8>) -> [Entry]? {
@@ -83,12 +85,12 @@ package struct StrictJSON: Sendable {
             switch byte {
             case 0x20, 0x09, 0x0A, 0x0D: index += 1
             case UInt8(ascii: "\""):
-                guard next != .more, let text = Self.text(bytes, from: index + 1) else { return nil }
+                guard next != .commaOrEnd, let text = Self.text(bytes, from: index + 1) else { return nil }
                 isASCII = isASCII && text.isASCII
                 entries.append(Self.entry(text.isPlain ? .plainText : .text, index + 1, text.end))
                 index = text.end + 1
                 if next == .value || next == .valueOrEnd {
-                    next = .more
+                    next = .commaOrEnd
                     continue
                 }
                 while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
@@ -107,7 +109,8 @@ package struct StrictJSON: Sendable {
                 index += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 let isObject = byte == UInt8(ascii: "}")
-                guard depth > 0, isObject == isInObject, next == .more || next == (isObject ? .nameOrEnd : .valueOrEnd)
+                guard depth > 0, isObject == isInObject,
+                    next == .commaOrEnd || next == (isObject ? .nameOrEnd : .valueOrEnd)
                 else { return nil }
                 let enclosing = entries[Int(container)].next
                 entries[Int(container)].end = UInt32(index + 1)
@@ -115,30 +118,30 @@ package struct StrictJSON: Sendable {
                 container = enclosing
                 isInObject = enclosing != Self.outermost && entries[Int(enclosing)].kind == .object
                 depth -= 1
-                next = .more
+                next = .commaOrEnd
                 index += 1
             case UInt8(ascii: ","):
-                guard next == .more, depth > 0 else { return nil }
+                guard next == .commaOrEnd, depth > 0 else { return nil }
                 next = isInObject ? .name : .value
                 index += 1
             default:
-                guard next == .value || next == .valueOrEnd, let word = Self.word(bytes, from: index) else {
+                guard next == .value || next == .valueOrEnd, let token = Self.numberOrLiteral(bytes, from: index) else {
                     return nil
                 }
-                entries.append(Self.entry(word.kind, index, word.end))
-                next = .more
-                index = word.end
+                entries.append(Self.entry(token.kind, index, token.end))
+                next = .commaOrEnd
+                index = token.end
             }
         }
-        guard next == .more, depth == 0 else { return nil }
-        // The grammar has ASCII characters only, except in strings.
+        guard next == .commaOrEnd, depth == 0 else { return nil }
+        // Only strings can contain characters other than ASCII.
         if !isASCII {
             do { _ = try UTF8Span(validating: bytes) } catch { return nil }
         }
         return entries
     }
 
-    /// The indices are less than `UInt32.max`, because the count of the bytes is.
+    /// Creates an entry; the indices fit because `init` limits the size of the text.
     private static func entry(_ kind: Kind, _ start: Int, _ end: Int) -> Entry {
         Entry(kind: kind, start: UInt32(start), end: UInt32(end), next: 0)
     }

@@ -2,7 +2,7 @@
 
 /// Decodes one value of a scanned text.
 ///
-/// Errors are those of `DecodingError`, each with the path of the value; a number that does not fit is a type mismatch.
+/// Throws `DecodingError` with the path of the value; a number that does not fit is a type mismatch.
 struct StrictJSONDecoder: Decoder {
     let json: StrictJSON
     /// The index of the value's entry.
@@ -36,8 +36,8 @@ struct StrictJSONDecoder: Decoder {
 
     fileprivate func bool() throws -> Bool {
         switch self.kind {
-        case .yes: return true
-        case .no: return false
+        case .trueLiteral: return true
+        case .falseLiteral: return false
         default:
             let context = DecodingError.Context(codingPath: self.codingPath, debugDescription: "not a Bool")
             throw DecodingError.typeMismatch(Bool.self, context)
@@ -59,8 +59,8 @@ struct StrictJSONDecoder: Decoder {
         return number
     }
 
-    /// The value with all that it contains, without recursion: contents stand behind their container, so they are
-    /// converted first.
+    /// The value with its contents, converted without recursion: from the last entry to the first, so that contents are
+    /// converted before their container.
     func jsonValue() throws -> JSONValue {
         let range = self.index..<self.json.index(after: self.index)
         var values = [JSONValue](repeating: .null, count: range.count)
@@ -68,8 +68,8 @@ struct StrictJSONDecoder: Decoder {
             let value: JSONValue
             switch self.json.entries[index].kind {
             case .null: value = .null
-            case .no: value = .bool(false)
-            case .yes: value = .bool(true)
+            case .falseLiteral: value = .bool(false)
+            case .trueLiteral: value = .bool(true)
             case .plainText, .text: value = .text(self.json.text(at: index))
             case .integer, .number:
                 if let integer = self.json.integer(Int64.self, at: index) {
@@ -117,10 +117,10 @@ extension StrictJSONDecoder: SingleValueDecodingContainer {
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The decoder of the object.
     let object: StrictJSONDecoder
-    /// The values by their names, for an object with many members: each search would read all of them.
+    /// The indices of the values by name, for an object with many members; nil: a search reads all members.
     let values: [String: Int]?
 
-    /// From this many entries on, two for a member, `values` is made.
+    /// The number of entries, two for each member, above which `values` is made.
     private static var indexedEntries: Int { 64 }
 
     init(_ object: StrictJSONDecoder) {
@@ -162,7 +162,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// A member that is missing or null is nil.
+    /// The value of a member; nil: the member is missing or null.
     private func optional(_ key: Key) -> StrictJSONDecoder? {
         guard let value = self.find(key.stringValue), value.kind != .null else { return nil }
         return value
@@ -188,7 +188,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try Value(from: self.value(key))
     }
 
-    // Without these, an optional member would be searched three times.
+    // The default implementations would search for an optional member three times.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try self.optional(key)?.bool() }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try self.optional(key)?.text() }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try self.optional(key)?.number(type) }
@@ -227,11 +227,11 @@ private struct Elements: UnkeyedDecodingContainer {
     }
 
     var codingPath: [any CodingKey] { self.list.codingPath }
-    /// Nobody asks for it.
+    /// Not known without a scan of the list.
     var count: Int? { nil }
     var isAtEnd: Bool { self.next >= self.end }
 
-    /// Reads the next element and moves on, unless `read` throws.
+    /// Reads the next element and advances, unless `read` throws.
     private mutating func element<Value>(_ read: (StrictJSONDecoder) throws -> Value) throws -> Value {
         guard !self.isAtEnd else {
             let path = self.codingPath + [JSONKey(intValue: self.currentIndex)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// The record that an effect writes to a topic; its partition is not computed yet.
+/// The record that an effect writes to a topic, before its partition is computed.
 package struct TopicRecord: Equatable, Sendable {
     package var topic: PlazaTopic
     /// The record's key, which determines the partition unless `partition` is set.
@@ -37,11 +37,11 @@ package struct TopicRecord: Equatable, Sendable {
         case .seat(let input): self.init(.seatInbox, key: input.key.text, value: Wire.encode(input))
         case .connection(let input): self.init(.connectionInbox, key: input.app.text, value: Wire.encode(input))
         case .live(let record): self.init(.rooms, key: record.key.text, value: Wire.encode(record))
-        case .liveGone(let key): self.init(.rooms, key: key.text, value: nil)
+        case .liveRemoved(let key): self.init(.rooms, key: key.text, value: nil)
         case .stage(let record): self.init(.stages, key: record.key.text, value: Wire.encode(record))
-        case .stageGone(let key): self.init(.stages, key: key.text, value: nil)
+        case .stageRemoved(let key): self.init(.stages, key: key.text, value: nil)
         case .count(let record): self.init(.audienceCounts, key: record.key.text, value: Wire.encode(record))
-        case .countGone(let key): self.init(.audienceCounts, key: key.text, value: nil)
+        case .countRemoved(let key): self.init(.audienceCounts, key: key.text, value: nil)
         case .presenceEpoch(let record):
             self.init(
                 .audienceCounts, key: record.keyText, partition: record.partition, value: Wire.encode(record))
@@ -60,10 +60,9 @@ package struct TopicRecord: Equatable, Sendable {
     }
 }
 
-/// The Kafka headers of a feed record, so that a gateway need not decode its JSON.
+/// The Kafka headers of a feed record, by which gateways route the record without decoding its JSON.
 ///
-/// `p` (position) is `epoch.number`, `c` (class) is the class's number, and `k` (kind) is `end` on a live's last
-/// item.
+/// `p` is the position (`epoch.number`), `c` the number of the feed class; `k` is `end` on the last item of a live.
 package struct FeedHeaders: Equatable, Sendable {
     package var position: FeedPosition
     package var feedClass: FeedClass
@@ -88,11 +87,12 @@ package struct FeedHeaders: Equatable, Sendable {
 
     /// Parses the headers; nil when one is missing or malformed.
     package init?(_ value: (String) -> [UInt8]?) {
-        guard let place = value("p"), let dot = place.firstIndex(of: UInt8(ascii: ".")), let kind = value("c"),
-            let epoch = Int64(String(decoding: place[..<dot], as: UTF8.self)),
-            let number = Int64(String(decoding: place[(dot + 1)...], as: UTF8.self)),
-            FeedPosition.possible.contains(epoch), FeedPosition.possible.contains(number),
-            let raw = Int(String(decoding: kind, as: UTF8.self)), let feedClass = FeedClass(rawValue: raw)
+        guard let position = value("p"), let dot = position.firstIndex(of: UInt8(ascii: ".")),
+            let classNumber = value("c"),
+            let epoch = Int64(String(decoding: position[..<dot], as: UTF8.self)),
+            let number = Int64(String(decoding: position[(dot + 1)...], as: UTF8.self)),
+            FeedPosition.validNumbers.contains(epoch), FeedPosition.validNumbers.contains(number),
+            let raw = Int(String(decoding: classNumber, as: UTF8.self)), let feedClass = FeedClass(rawValue: raw)
         else { return nil }
         self.init(
             position: FeedPosition(epoch: epoch, number: number), feedClass: feedClass, isEnd: value("k") == Self.end)

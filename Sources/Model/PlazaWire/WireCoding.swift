@@ -11,7 +11,7 @@ package enum WireError: Error, Equatable, Sendable {
     case unknownVersion(Int)
 
     /// A description of the error, which begins with the name of the wrong field.
-    package var words: String {
+    package var message: String {
         switch self {
         case .badField("", _): "this is not an object"
         case .badField(let path, let message): "\(path) \(message)"
@@ -23,7 +23,7 @@ package enum WireError: Error, Equatable, Sendable {
 
 /// Encodes and decodes the JSON of records and frames.
 ///
-/// Keys are sorted and slashes are not escaped, so the bytes of a value never vary.
+/// Keys are sorted and slashes are not escaped, so equal values have equal bytes.
 package enum Wire {
     /// The JSON of `value`.
     package static func encode(_ value: some Encodable) -> [UInt8] {
@@ -37,9 +37,9 @@ package enum Wire {
         }
     }
 
-    /// Decodes a value from bytes, which must be valid JSON (RFC 8259) throughout, also in members that are not read.
+    /// Decodes a value from bytes, all of which must be valid JSON (RFC 8259).
     ///
-    /// Members without a field are ignored. Of several members with one name, the first counts.
+    /// Unknown members are ignored. Of several members with the same name, the first is used.
     ///
     /// - Throws: `WireError` with the path of the first field that is wrong.
     package static func decode<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: [UInt8]) throws(WireError)
@@ -78,10 +78,10 @@ package enum Wire {
         case .dataCorrupted(let context):
             guard !context.codingPath.isEmpty else { return .notJSON }
             // For an enumeration the message names the Swift type, which clients do not know.
-            let isChoice = context.debugDescription.hasPrefix("Cannot initialize ")
+            let isUnknownCase = context.debugDescription.hasPrefix("Cannot initialize ")
             return .badField(
                 path: path(context),
-                message: isChoice ? "is none of the values that it can have" : context.debugDescription)
+                message: isUnknownCase ? "is none of the values that it can have" : context.debugDescription)
         @unknown default: return .notJSON
         }
     }

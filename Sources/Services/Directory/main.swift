@@ -10,13 +10,14 @@ import Webhooks
 exit(
     ServiceHost.run(
         "room-directory", summary: "Keeps the list of lives: who owns them, what they are, who may do what.",
-        hooksNeed: .all,
+        backendRequests: .all,
         settings: { WebhookSettings(&$0) },
         build: { host, webhooks in
             let machine = DirectoryMachine(policies: host.settings.policies)
             let apps = host.appTable()
             let spec = MachineSpec(
-                name: "directory", inbox: .directoryInbox, state: .directoryState, facts: [.rooms, .apps], apps: apps
+                name: "directory", inbox: .directoryInbox, state: .directoryState, publicTopics: [.rooms, .apps],
+                apps: apps
             ) {
                 MachineProcessor(machine, $0, refresh: { $0.updateSettings(apps.snapshot) })
             }

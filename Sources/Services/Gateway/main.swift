@@ -10,7 +10,7 @@ import Settings
 import Webhooks
 
 /// The settings that only a gateway has.
-struct Extra: Sendable {
+struct GatewayOptions: Sendable {
     let port: Int
     let httpPort: Int
     let shards: Int
@@ -50,8 +50,8 @@ struct Extra: Sendable {
 exit(
     ServiceHost.run(
         "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
-        hooksNeed: .questions,
-        settings: { Extra(&$0) },
+        backendRequests: .beforeHooks,
+        settings: { GatewayOptions(&$0) },
         check: { settings, reader in
             if !settings.hasInvalidApps, let validationError = AppKeyAuthenticator.validationError(in: settings.apps) {
                 reader.reject(settings.appsOption, value: nil, remedy: validationError)

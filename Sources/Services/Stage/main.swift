@@ -12,7 +12,7 @@ exit(
             let connections = ConnectionMachine(policies: host.settings.policies)
             return [
                 host.shell(
-                    MachineSpec(name: "seat", inbox: .seatInbox, state: .seatState, facts: [.stages]) {
+                    MachineSpec(name: "seat", inbox: .seatInbox, state: .seatState, publicTopics: [.stages]) {
                         MachineProcessor(seats, $0)
                     }),
                 host.shell(

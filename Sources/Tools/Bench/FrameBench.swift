@@ -30,7 +30,7 @@ enum FrameBench {
         let plain = self.frame("what a song, encore! ")
         let escaped = self.frame(#"\"encore\" \ud83d\ude00 \u00e4 😀 äöü 日本語 "#)
         let ping = Array(#"{"id":4711,"method":"ping","params":{}}"#.utf8)
-        guard case .forward(.barrage(let input), _) = try parser.parse(ClientFrame(plain)) else {
+        guard case .forward(.barrage(let input), _) = try parser.parse(CallFrame(plain)) else {
             throw BenchFailure(description: "the frame is no message")
         }
         let record = Wire.encode(input)
@@ -39,16 +39,16 @@ enum FrameBench {
                 ($0.liveName, $0.categoryList, $0.admins) = ("Concert", [1, 2], ["bob", "carol"])
             })
         var report = BenchReport()
-        let message = try self.nanoseconds { _ = try parser.parse(ClientFrame(plain)) }
+        let message = try self.nanoseconds { _ = try parser.parse(CallFrame(plain)) }
         report.values.append(("message_nanoseconds", message))
         report.values.append(
             (
                 "escaped_message_nanoseconds",
                 try self.nanoseconds {
-                    _ = try parser.parse(ClientFrame(escaped))
+                    _ = try parser.parse(CallFrame(escaped))
                 }
             ))
-        report.values.append(("ping_nanoseconds", try self.nanoseconds { _ = try parser.parse(ClientFrame(ping)) }))
+        report.values.append(("ping_nanoseconds", try self.nanoseconds { _ = try parser.parse(CallFrame(ping)) }))
         report.values.append(
             (
                 "input_nanoseconds",

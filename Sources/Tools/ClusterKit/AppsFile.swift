@@ -99,7 +99,7 @@ package enum AppsFile {
 
     /// The keys of all apps.
     ///
-    /// The rest of the source is validated too, as services do when they start.
+    /// The rest of the source is validated too, as at the start of a service.
     ///
     /// - Throws: `file` when the source cannot be read or is invalid; the error lists every fault with its remedy.
     @discardableResult

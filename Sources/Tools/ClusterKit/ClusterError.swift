@@ -16,9 +16,9 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
     case ended(process: String, how: String, log: String, lastLines: String)
     /// These processes were not ready in time; with the last lines of their logs.
     case notReady([String], lastLines: String)
-    /// No Kafka broker answers at this address.
+    /// No Kafka broker answers at the address.
     case noKafka(String)
-    /// The broker refuses the connection, for this reason.
+    /// The broker refuses the connection.
     case kafkaRefuses(address: String, reason: String)
     /// A file could not be read or written.
     case file(path: String, reason: String)
@@ -30,8 +30,8 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .alreadyRunning(let directory, let pid):
-            let who = pid.map { " (process \($0))" } ?? ""
-            return "a cluster already runs in \(directory)\(who). Stop it with Ctrl-C or `kill`, "
+            let process = pid.map { " (process \($0))" } ?? ""
+            return "a cluster already runs in \(directory)\(process). Stop it with Ctrl-C or `kill`, "
                 + "or give this one another --run-dir and other ports."
         case .notRunning(let directory):
             return "no cluster runs in \(directory). Start one with `plaza up`, or name its --run-dir."

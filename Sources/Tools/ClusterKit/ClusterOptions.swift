@@ -22,7 +22,7 @@ package enum BrokerChoice: Sendable, Equatable {
     case external(String)
 }
 
-/// What a local cluster consists of.
+/// The options of a local cluster: its broker, its services and their settings.
 ///
 /// A port of 0 means any free port.
 package struct ClusterOptions: Sendable {
@@ -34,22 +34,17 @@ package struct ClusterOptions: Sendable {
     package var broker: BrokerChoice = .embedded
     /// How this process connects to an external broker; the services get `kafkaArguments`.
     package var kafkaSecurity = KafkaSecurity()
-    /// The options of services and tools that say how to connect to an external broker: names of files, no secrets.
+    /// The options with which services and tools connect to an external broker: names of files, no secrets.
     package var kafkaArguments: [String] = []
-    /// The number of instances by service; a service that is not in the table has one.
-    ///
-    /// Each number is 0 to 32.
+    /// The number of instances of each service, 0 to `maximumInstances`; a service without an entry has one instance.
     package var scale: [ServiceKind: Int] = [:]
     /// Whether the cluster restarts a process that exits, with back-off.
     ///
     /// `LocalCluster.restart(_:)` starts a process again in either case.
     package var restartsExitedProcesses = true
-    /// The demo app's feed budget: the number of messages a second that each of its feeds admits.
-    ///
-    /// nil keeps the budget that the apps file has (40 in a new file).
+    /// The demo app's feed budget in messages a second; nil: the budget in the apps file (40 in a new file).
     package var feedBudget: Int?
-    /// The number of partitions of each topic, fixed when the topics are created; by default
-    /// `defaultPartitionsLocally`.
+    /// The number of partitions of each topic, fixed when the topics are created.
     package var partitions = Self.defaultPartitionsLocally
     /// The address that gateways bind.
     package var host = "127.0.0.1"
@@ -102,7 +97,8 @@ package struct ClusterOptions: Sendable {
         if !(1...1024).contains(self.partitions) { return "--partitions must be 1 to 1024, not \(self.partitions)." }
         let ports = [("--port", self.port), ("--http-port", self.httpPort), ("--ops-port", self.opsPort)]
         for (index, (name, port)) in ports.enumerated() where port != 0 {
-            // Each further gateway's ports are 10 higher, so ports clash that differ by a small enough multiple of 10.
+            // Each further gateway's ports are 10 higher, so two ports conflict if they differ by 10 times a number
+            // below the number of gateways.
             let other = ports[..<index].first {
                 $0.1 != 0 && ($0.1 - port) % 10 == 0 && abs($0.1 - port) / 10 < max(1, self.instances(of: .gateway))
             }

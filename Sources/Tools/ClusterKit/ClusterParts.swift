@@ -11,14 +11,14 @@ struct ClusterParts: Sendable {
     let knownKafkaAddresses: String?
     private let programs: ProgramFinder
     private let directory: RunDirectory
-    private let apps: ServiceApps
+    private let apps: AppsFileParts
     private let environment: [String: String]
     private let redisPort: Int
 
     /// Finds the programs, and chooses the ports of the processes that exist once in a cluster.
     ///
     /// - Throws: `missingProgram`, `noFreePort`, or `badOption` when a requested port is in use.
-    init(options: ClusterOptions, directory: RunDirectory, apps: ServiceApps) throws(ClusterError) {
+    init(options: ClusterOptions, directory: RunDirectory, apps: AppsFileParts) throws(ClusterError) {
         self.directory = directory
         self.apps = apps
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
@@ -71,7 +71,7 @@ struct ClusterParts: Sendable {
         var ports: [String: Int] = [:]
         var arguments = ["--instance", name, "--partitions", "\(options.partitions)"]
         arguments += ["--replication", "\(options.replication)"]
-        let (appsArguments, environment) = self.apps.handOver(to: kind, environment: self.environment)
+        let (appsArguments, environment) = self.apps.launchSettings(of: kind, environment: self.environment)
         arguments += appsArguments
         if case .external = options.broker { arguments += options.kafkaArguments }
         arguments += ["--kafka-mode", options.broker == .embedded ? "embedded" : "full"]
@@ -87,7 +87,7 @@ struct ClusterParts: Sendable {
                 usesFreePorts || options.opsPort == 0 ? 0 : options.opsPort + offset, option: "--ops-port")
             ports = ["ws": port, "http": httpPort]
             arguments += ["--host", options.host, "--port", "\(port)", "--http-port", "\(httpPort)"]
-            // All clients of a local cluster have one address, however many people they stand for.
+            // All clients of a local cluster have the same address, so the limits per address must not apply.
             for limit in ["connections-per-address", "handshakes-per-second", "http-connections-per-address"] {
                 arguments += ["--\(limit)", "1000000"]
             }

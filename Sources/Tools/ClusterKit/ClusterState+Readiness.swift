@@ -27,7 +27,7 @@ extension ClusterState {
 }
 
 extension ClusterState.Process {
-    /// What the process says of why it is not ready; nil when it says nothing.
+    /// The body of the process's `/readyz` response, which names the cause; nil: there is none.
     func problemReport() async -> String? {
         guard self.pid != nil, let opsPort else { return nil }
         let answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")

@@ -15,17 +15,17 @@ package struct ClusterState: Sendable, Codable, Equatable {
         package var pid: Int32?
         /// The port for `/livez`, `/readyz` and `/metrics`; nil for infrastructure.
         package var opsPort: Int?
-        /// Its other ports by use: `ws`, `http`, `redis`, `kafka`.
+        /// The other ports by use: `ws`, `http`, `redis`, `kafka`.
         package var ports: [String: Int]
-        /// The log file with its standard output and standard error, across all restarts.
+        /// The log file with the process's standard output and standard error, across all restarts.
         package var log: String
-        /// Whether it was ready at the last probe.
+        /// Whether the process was ready at the last probe.
         package var ready: Bool
-        /// Why it was not ready at the last probe, in its own words; nil when it was, and when it says nothing.
+        /// The process's own description of why it was not ready at the last probe; nil: ready, or no description.
         package var problem: String?
         /// The number of restarts.
         package var restarts: Int
-        /// How it ended last, in words; nil if it never ended.
+        /// A description of the process's last end; nil if it never ended.
         package var lastEnd: String?
     }
 

@@ -28,7 +28,7 @@ package struct DeadLetterBox {
         ) { _, _, _ in }
     }
 
-    /// All letters that the topic holds now, oldest first within each partition.
+    /// All letters that are in the topic now, oldest first within each partition.
     ///
     /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
     ///   when one refuses the connection; `unknownTopic`.
@@ -63,9 +63,9 @@ package struct DeadLetterBox {
         }
     }
 
-    /// Writes an input back to the inbox that it came from; the letter stays in the topic.
+    /// Writes an input to its original inbox again; the letter remains in the topic.
     ///
-    /// - Throws: `unsupported` for a row, and for an input whose value was too large to be kept; else the broker's error.
+    /// - Throws: `unsupported` for a row, or an input whose value was omitted; otherwise the broker's error.
     package func resubmit(_ letter: Letter) throws(KafkaError) {
         guard letter.origin.topic.hasSuffix(".inbox") else {
             throw KafkaError(

@@ -30,7 +30,7 @@ package final class LocalCluster: Sendable {
     ///
     /// Returns when the services have been started. Use `waitUntilReady` to wait for their readiness.
     ///
-    /// - Throws: the reason why a process could not be started; all started processes have then been ended.
+    /// - Throws: the reason why a process could not be started; all started processes are ended first.
     package func start() async throws(ClusterError) {
         let result = await runOnDedicatedThread("cluster-start") { () -> Result<Void, ClusterError> in
             do throws(ClusterError) {
@@ -220,8 +220,8 @@ package final class LocalCluster: Sendable {
         case .file(let path): try AppsFile.prepare(at: path, feedBudget: self.options.feedBudget)
         case .json: try AppsFile.keyring(in: apps)
         }
-        let appsOfServices = try ServiceApps(apps, directory: self.directory)
-        let parts = try ClusterParts(options: self.options, directory: self.directory, apps: appsOfServices)
+        let appsFileParts = try AppsFileParts(apps, directory: self.directory)
+        let parts = try ClusterParts(options: self.options, directory: self.directory, apps: appsFileParts)
         self.parts.withLock { $0 = parts }
         let stateFile = self.directory.stateFile
         ReadinessMonitor(table: self.table) { [weak self] table in

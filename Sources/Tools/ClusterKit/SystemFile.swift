@@ -20,7 +20,7 @@ final class FileLock: Sendable {
     deinit { close(self.descriptor) }
 }
 
-/// File operations that Foundation cannot express exactly.
+/// File operations that Foundation does not offer in this form.
 enum SystemFile {
     /// Replaces a file by a new one, which has the permissions `mode` from its first byte on; false on failure.
     static func write(_ data: Data, to path: String, mode: Int) -> Bool {

@@ -6,7 +6,7 @@ internal import PlazaWire
 public enum CallsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
-        guard let frame = try? ClientFrame(input) else { return }
+        guard let frame = try? CallFrame(input) else { return }
         for role in [CallerRole.user, .server] {
             let caller = Caller(
                 user: UserInfo(userID: "alice", userName: "Alice"), role: role,

@@ -57,7 +57,7 @@ public enum CursorsFuzz: FuzzTarget {
             _ = cache.append(
                 FeedRecord(key: Self.live, epoch: 1, item: Self.item(number, 100 + number)), keepsMessages: true)
         }
-        cache.wasRead(to: 200_000)
+        cache.partitionRead(to: 200_000)
         let now = MonotonicTime(milliseconds: 10)
         if case .reader(let request) = cache.resume(Self.live, after: token, at: now) { Self.replay(request) }
         _ = cache.recent.answer(Self.live, after: token.position)
@@ -91,7 +91,7 @@ public enum CursorsFuzz: FuzzTarget {
             let item = Self.item(next, token.offset ?? 0)
             _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
         }
-        cache.wasRead(to: 200_000)
+        cache.partitionRead(to: 200_000)
         for place in [0, number, number &- 1, .max] {
             let token = FeedToken(FeedPosition(epoch: epoch, number: place), offset: 1)
             _ = cache.resume(Self.live, after: token, at: MonotonicTime(milliseconds: 10))

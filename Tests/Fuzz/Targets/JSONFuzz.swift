@@ -14,7 +14,7 @@ public enum JSONFuzz: FuzzTarget {
             precondition(again != nil, "a value was encoded as something else")
         } catch {
             if !isValid { precondition(error == .notJSON) }
-            _ = error.words
+            _ = error.message
         }
         _ = try? Wire.decode(LoginParams.self, from: input)
     }

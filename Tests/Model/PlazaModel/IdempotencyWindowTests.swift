@@ -12,7 +12,7 @@ import Testing
         window.expire(at: self.moment(after: seconds, standstill: standstill))
     }
     private func answer(_ number: Int64) -> CallOutcome {
-        .answered(outcome: .success(result: .sent(position: FeedPosition(epoch: 1, number: number))), seen: nil)
+        .answered(outcome: .success(result: .sent(position: FeedPosition(epoch: 1, number: number))), required: nil)
     }
 
     /// Rules: R16.8.

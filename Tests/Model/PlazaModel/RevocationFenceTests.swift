@@ -42,7 +42,7 @@ import Testing
                 fence.raise(user, to: Ticket(ticket))
                 truth[user] = max(truth[user] ?? .min, ticket)
             }
-            #expect(fence.admit(user, Ticket(ticket)) == (ticket >= truth[user] ?? .min))
+            #expect(fence.admits(user, Ticket(ticket)) == (ticket >= truth[user] ?? .min))
         }
     }
 }

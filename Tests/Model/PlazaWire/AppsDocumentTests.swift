@@ -18,13 +18,13 @@ import Testing
     @Test func `only a service that sends to backends needs their addresses and secrets`() throws {
         let file = Array(
             #"{"apps":{"demo":{"hooks":{"events":["roomCreated"]}},"quiet":{"hooks":{"events":[]}}}}"#.utf8)
-        #expect(AppsDocument.validationErrors(in: file, needs: .none) == [])
+        #expect(AppsDocument.validationErrors(in: file, sending: .none) == [])
         let apps = try AppsDocument(json: file).apps
         #expect(apps["demo"]?.hooks == nil && apps["demo"]?.hasWebhooks == true && apps["quiet"]?.hasWebhooks == false)
-        #expect(AppsDocument.validationErrors(in: file, needs: .questions) == [], "no app asks its backend")
+        #expect(AppsDocument.validationErrors(in: file, sending: .beforeHooks) == [], "no app asks its backend")
         let asking = Array(#"{"apps":{"demo":{"hooks":{"before":{"gift":"refuse"}}}}}"#.utf8)
-        #expect(AppsDocument.validationErrors(in: asking, needs: .questions).count == 1)
-        #expect(AppsDocument.validationErrors(in: asking, needs: .none) == [])
+        #expect(AppsDocument.validationErrors(in: asking, sending: .beforeHooks).count == 1)
+        #expect(AppsDocument.validationErrors(in: asking, sending: .none) == [])
         let errors = AppsDocument.validationErrors(in: file)
         #expect(errors.count == 2 && errors[0].hasPrefix("correct the hooks of demo: url and secret are missing"))
     }

@@ -314,7 +314,7 @@ import Testing
         ]) func `a frame that is no call is a bad frame`(text: String, why: String)
     {
         do throws(ReplyError) {
-            _ = try ClientFrame(Array(text.utf8))
+            _ = try CallFrame(Array(text.utf8))
             Issue.record("\(text) is taken")
         } catch {
             #expect(error.code == .badFrame)
@@ -323,11 +323,11 @@ import Testing
     }
 
     @Test func `a call from HTTP is decoded from its parameters alone`() throws {
-        let frame = try ClientFrame(id: 1, method: "live.get", params: Array(#"{"live":"concert"}"#.utf8))
+        let frame = try CallFrame(id: 1, method: "live.get", params: Array(#"{"live":"concert"}"#.utf8))
         let parser = CallParser(app: Samples.app, caller: Samples.caller)
         #expect(try parser.parse(frame) == .get(Samples.live))
-        #expect(try parser.parse(ClientFrame(id: 1, method: "ping", params: [])) == .ping)
-        let list = try parser.parse(ClientFrame(id: 1, method: "live.list", params: []))
+        #expect(try parser.parse(CallFrame(id: 1, method: "ping", params: [])) == .ping)
+        let list = try parser.parse(CallFrame(id: 1, method: "live.list", params: []))
         #expect(list == .list(cursor: "", count: 20, category: nil))
     }
 
@@ -335,7 +335,7 @@ import Testing
     @Test func `a list has pages of 1 to 50 in one of two orders`() throws {
         let parser = CallParser(app: Samples.app, caller: Samples.caller)
         func list(_ params: String) throws(ReplyError) -> ParsedCall {
-            try parser.parse(ClientFrame(id: 1, method: "live.list", params: Array(params.utf8)))
+            try parser.parse(CallFrame(id: 1, method: "live.list", params: Array(params.utf8)))
         }
         #expect(try list(#"{"order":"descending"}"#) == .list(cursor: "", count: 20, category: nil))
         let ascending = ParsedCall.list(cursor: "", count: 20, category: nil, isAscending: true)

@@ -50,7 +50,7 @@ struct CallSpec: Sendable {
         let caller = role == .user ? Samples.caller : Samples.server
         do throws(ReplyError) {
             let parser = CallParser(app: Samples.app, caller: caller, in: role == .user ? Samples.live : nil)
-            return .success(try parser.parse(try ClientFrame(Array(text.utf8))))
+            return .success(try parser.parse(try CallFrame(Array(text.utf8))))
         } catch {
             return .failure(error)
         }

@@ -78,7 +78,7 @@ enum CallTable {
         CallSpec("audience.count", [.live], .count(live)),
         CallSpec(
             "self.update", [.text("name", "A", needed: false), .text("avatarURL", "u", needed: false)],
-            .rename(name: "A", avatarURL: "u")),
+            .updateProfile(name: "A", avatarURL: "u")),
         CallSpec(
             "live.ban",
             [.live, .users, .number("duration", 600, needed: true), .text("reason", "spam", needed: false)],

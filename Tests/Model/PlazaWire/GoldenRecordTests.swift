@@ -76,11 +76,11 @@ import Testing
         }
         cases.append(("failure", Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.error))))
         for table in [RequiredRevision.Table.rooms, .stages, .apps] {
-            let seen = RequiredRevision(table, Samples.live, revision: 4)
+            let required = RequiredRevision(table, Samples.live, revision: 4)
             cases.append(
                 (
                     "seen-\(table.rawValue)",
-                    Reply(to: Samples.caller, app: Samples.app, .success(result: .done), seen: seen)
+                    Reply(to: Samples.caller, app: Samples.app, .success(result: .done), required: required)
                 ))
         }
         try GoldenFile(name: "replies").check(cases, free: ["metaData", "values", "translations"])

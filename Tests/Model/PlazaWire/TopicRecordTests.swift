@@ -29,11 +29,11 @@ import Testing
             (.seat(Self.seat), .seatInbox, live, Wire.encode(Self.seat)),
             (.connection(Self.exit), .connectionInbox, "demo", Wire.encode(Self.exit)),
             (.live(Samples.room), .rooms, live, Wire.encode(Samples.room)),
-            (.liveGone(Samples.key), .rooms, live, nil),
+            (.liveRemoved(Samples.key), .rooms, live, nil),
             (.stage(Samples.stage), .stages, live, Wire.encode(Samples.stage)),
-            (.stageGone(Samples.key), .stages, live, nil),
+            (.stageRemoved(Samples.key), .stages, live, nil),
             (.count(Samples.count), .audienceCounts, live, Wire.encode(Samples.count)),
-            (.countGone(Samples.key), .audienceCounts, live, nil),
+            (.countRemoved(Samples.key), .audienceCounts, live, nil),
             (.app(Self.app), .apps, "demo", Wire.encode(Self.app)),
             (.webhook(Samples.webhook), .webhooks, live, Wire.encode(Samples.webhook)),
             (.notice(Self.notice), .userNotices, "demo/bob", Wire.encode(Self.notice)),
@@ -44,8 +44,9 @@ import Testing
             #expect(record == TopicRecord(topic, key: key, value: value), "\(effect)")
             #expect(record.partition == nil && record.headers.isEmpty)
             switch effect {
-            case .directory, .audience, .barrage, .seat, .connection, .live, .liveGone, .stage, .stageGone, .count,
-                .countGone, .presenceEpoch, .feed, .notice, .reply, .app,
+            case .directory, .audience, .barrage, .seat, .connection, .live, .liveRemoved, .stage, .stageRemoved,
+                .count,
+                .countRemoved, .presenceEpoch, .feed, .notice, .reply, .app,
                 .webhook:
                 break  // Exhaustive on purpose: add a new effect to `cases` above, or give it a test below.
             }

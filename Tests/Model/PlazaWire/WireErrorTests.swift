@@ -81,6 +81,6 @@ import Testing
         #expect(self.error(deep) == .notJSON)
         let object = String(repeating: #"{"a":"#, count: 10_000)
         #expect(self.error(object) == .notJSON)
-        #expect(throws: ReplyError.self) { _ = try ClientFrame(Array(deep.utf8)) }
+        #expect(throws: ReplyError.self) { _ = try CallFrame(Array(deep.utf8)) }
     }
 }

@@ -34,9 +34,9 @@ import Testing
                     ? isDone ? .done : MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step)))
                     : MessageOutcome(refused: refusal, retryAfter: Milliseconds(Int64(step % 3)))
                 short.record(outcome, of: counter, at: now)
-                long.record(.answered(outcome: outcome.outcome(under: rules), seen: nil), of: counter, at: now)
+                long.record(.answered(outcome: outcome.outcome(under: rules), required: nil), of: counter, at: now)
             case (.repeated(let outcome), .repeated(let expected)):
-                #expect(expected == .answered(outcome: outcome.outcome(under: rules), seen: nil))
+                #expect(expected == .answered(outcome: outcome.outcome(under: rules), required: nil))
             case (.forgotten, .forgotten): break
             case (let a, let b): Issue.record("\(a) is not \(b)")
             }

@@ -46,7 +46,7 @@ import Testing
             return
         }
         #expect(record == AppRecord(app: app, revision: directory.offset + 1, settings: expected))
-        #expect(reply.seen == RequiredRevision(.apps, LiveID(""), revision: record.revision))
+        #expect(reply.requiredRevision == RequiredRevision(.apps, LiveID(""), revision: record.revision))
         directory.expectSound()
     }
 

@@ -28,7 +28,7 @@ import Testing
         }
         let reply = Reply(
             to: caller, app: app, .success(result: .live(info: info, epoch: 2)),
-            seen: RequiredRevision(.rooms, live, revision: 2))
+            required: RequiredRevision(.rooms, live, revision: 2))
         #expect(
             directory.send(open) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 2)),
@@ -63,7 +63,7 @@ import Testing
             effects == [
                 .success(
                     .live(info: before.info, epoch: before.epoch), to: phone, app: app,
-                    seen: RequiredRevision(.rooms, live, revision: before.revision))
+                    required: RequiredRevision(.rooms, live, revision: before.revision))
             ])
         #expect(directory.room == before)
         #expect(

@@ -66,7 +66,7 @@ import Testing
         _ = directory.sendWithFollowUps(.end(live: live, caller: server(1)))
         #expect(directory.room?.ended == .endedByServer)
         #expect(directory.advance(Milliseconds(299_999)) == [])
-        #expect(directory.advance(Milliseconds(1)) == [.liveGone(key)])
+        #expect(directory.advance(Milliseconds(1)) == [.liveRemoved(key)])
         #expect(directory.room == nil)
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: server(2)))) == [.noSuchRoom])
         _ = directory.advance(.seconds(380))
@@ -102,7 +102,7 @@ import Testing
         let changes = LiveChanges(notice: "soon", isMessageDisable: true)
         let reply = Reply(
             to: caller, app: app, .success(result: .live(info: info, epoch: 2)),
-            seen: RequiredRevision(.rooms, live, revision: 3))
+            required: RequiredRevision(.rooms, live, revision: 3))
         #expect(
             directory.send(.updateInfo(live: live, changes: changes, caller: caller)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 3)),
@@ -117,7 +117,7 @@ import Testing
             again == [
                 .success(
                     .live(info: info, epoch: 2), to: user("alice", 3), app: app,
-                    seen: RequiredRevision(.rooms, live, revision: 3))
+                    required: RequiredRevision(.rooms, live, revision: 3))
             ])
         #expect(
             codes(

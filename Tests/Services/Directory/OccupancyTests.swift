@@ -63,7 +63,7 @@ import Testing
         _ = directory.send(.closed(live: live, epoch: 2))
         directory.expectSound()
         // The row is removed five minutes later, like that of any ended live.
-        #expect(directory.advance(.seconds(300)) == [.liveGone(key)])
+        #expect(directory.advance(.seconds(300)) == [.liveRemoved(key)])
     }
 
     @Test func `a live that nobody ever joined is ended too`() {

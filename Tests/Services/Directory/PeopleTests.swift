@@ -15,7 +15,7 @@ import Testing
         var info = try #require(directory.room).info
         #expect(info.admins == [])
         info.admins = ["bob"]
-        let seen = RequiredRevision(.rooms, live, revision: 4)
+        let required = RequiredRevision(.rooms, live, revision: 4)
         #expect(
             directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 4)),
@@ -24,7 +24,7 @@ import Testing
                 .audience(AudienceInput(key, .rights(admins: ["bob"], maxMembers: 0))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .connection(ConnectionInput(app: app, .rights(live: live, admins: ["bob"]))),
-                .success(.done, to: caller, app: app, seen: seen),
+                .success(.done, to: caller, app: app, required: required),
             ])
         info.admins = []
         let revoker = user("alice", 3)
@@ -36,7 +36,7 @@ import Testing
                 .audience(AudienceInput(key, .rights(admins: [], maxMembers: 0))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .connection(ConnectionInput(app: app, .rights(live: live, admins: []))),
-                .success(.done, to: revoker, app: app, seen: RequiredRevision(.rooms, live, revision: 5)),
+                .success(.done, to: revoker, app: app, required: RequiredRevision(.rooms, live, revision: 5)),
             ])
         directory.expectSound()
     }

@@ -19,7 +19,8 @@ import Testing
 
     private func done(_ caller: Caller, _ directory: DirectoryHarness) -> Effect {
         .success(
-            .done, to: caller, app: app, seen: RequiredRevision(.rooms, live, revision: directory.room?.revision ?? 0))
+            .done, to: caller, app: app,
+            required: RequiredRevision(.rooms, live, revision: directory.room?.revision ?? 0))
     }
 
     private func infoChangeEffects(_ user: UserID, muted: Bool, until: Timestamp?) -> Effect {

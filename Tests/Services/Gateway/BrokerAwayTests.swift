@@ -37,7 +37,7 @@ import Testing
             let questions = self.questions
             let probe = BrokerProbe {
                 questions.withLock { $0 += 1 }
-                return writer.answers(milliseconds: BrokerProbe.questionMilliseconds)
+                return writer.answers(milliseconds: BrokerProbe.requestMilliseconds)
             }
             cluster.gateway.attach(probe)
             cluster.state.withLock { $0.inboxes = writer }

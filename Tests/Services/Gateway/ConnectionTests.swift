@@ -251,7 +251,7 @@ import Tokens
         }
         let done = Outcome.success(result: .done)
         cluster.gateway.received(
-            Reply(to: caller, app: FakeCluster.app, done, seen: RequiredRevision(.rooms, "room", revision: 1)))
+            Reply(to: caller, app: FakeCluster.app, done, required: RequiredRevision(.rooms, "room", revision: 1)))
         #expect(client.isQuiet(milliseconds: 50))
         cluster.create("room")
         #expect(try client.answer(to: id) == done)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct FeedHubTests {
     private final class Recorder: FeedSource {
         let calls = Locked<[String]>([])
-        let posted = Locked<[(shard: Int, message: ShardMessage)]>([])
+        let posted = Locked<[(shard: Int, message: MailboxMessage)]>([])
 
         func follow(_ partition: Int) { self.calls.withLock { $0.append("follow \(partition)") } }
         func unfollow(_ partition: Int) { self.calls.withLock { $0.append("unfollow \(partition)") } }

@@ -132,9 +132,9 @@ import Testing
         #expect(registry.claim("s-1", shard: 500) { false } == nil)
         #expect(registry.shard(of: "s-1") == order.last, "one that cannot be told replaces nobody")
         var isTold = 0
-        registry.whileHeld("s-1", generation: 199) { isTold += 1 }
+        registry.publishIfCurrent("s-1", generation: 199) { isTold += 1 }
         #expect(isTold == 0, "a replaced one is silent")
-        registry.whileHeld("s-1", generation: 200) { isTold += 1 }
+        registry.publishIfCurrent("s-1", generation: 200) { isTold += 1 }
         #expect(isTold == 1)
     }
 }

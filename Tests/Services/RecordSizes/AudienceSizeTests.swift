@@ -20,7 +20,7 @@ import Testing
         for counter in 0..<20 {
             let error = ReplyError(.banned, Largest.free(200), retryAfter: Largest.offset)
             window.record(
-                .answered(outcome: .failure(error: error), seen: nil), of: Largest.offset + Int64(counter),
+                .answered(outcome: .failure(error: error), required: nil), of: Largest.offset + Int64(counter),
                 at: moment)
         }
         var ledger = SizeLedger()

@@ -12,7 +12,7 @@ import Testing
         let caller = Largest.server(1)
         let bytes = Array(params.utf8)
         #expect(bytes.count <= Self.bodyBytes)
-        let frame = try ClientFrame(id: 1, method: method, params: bytes)
+        let frame = try CallFrame(id: 1, method: method, params: bytes)
         guard case .forward(let effect, _) = try CallParser(app: Largest.app, caller: caller).parse(frame) else {
             return nil
         }

@@ -19,11 +19,11 @@ package struct AppHooks: Hashable, Sendable, Codable {
         }
     }
 
-    /// `http://` or `https://`.
+    /// The backend's address: `http://` or `https://`.
     package var url: String
-    /// Signs each request; at least `secretBytes`.
+    /// The key that signs each request; at least `secretBytes`.
     package var secret: String
-    /// The after-events that the backend receives; nil: all.
+    /// The events that the backend receives after they happened; nil: all.
     package var events: [WebhookName]?
     package var before: BeforeHooks?
 
@@ -40,7 +40,7 @@ package struct AppHooks: Hashable, Sendable, Codable {
     }
 
     /// Whether the backend receives this event.
-    package func wants(_ name: WebhookName) -> Bool { self.events?.contains(name) ?? true }
+    package func receives(_ name: WebhookName) -> Bool { self.events?.contains(name) ?? true }
 
     /// The first error in these hooks; nil: they are valid.
     package var validationError: String? {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a live is ended automatically (R3.60, R3.61); 0: never.
+/// The delays in seconds after which a live is ended automatically (R3.60, R3.61); 0: never.
 package struct DismissalPolicy: Hashable, Sendable, Codable {
-    /// Seconds after which a live without users, owner included, is ended.
+    /// How long the live has had no users, not even its owner.
     package var afterNoUsersSeconds: Int64
-    /// Seconds after the owner's leave.
+    /// How long ago the owner left.
     package var afterOwnerLeaveSeconds: Int64
-    /// Seconds after the owner's lease has expired without a heartbeat.
+    /// How long ago the owner's lease expired because its heartbeats stopped.
     package var afterOwnerOfflineSeconds: Int64
 
-    /// A policy; 0: never.
     package init(
         afterNoUsersSeconds: Int64 = 0, afterOwnerLeaveSeconds: Int64 = 0, afterOwnerOfflineSeconds: Int64 = 0
     ) {
@@ -26,11 +25,11 @@ package struct DismissalPolicy: Hashable, Sendable, Codable {
     }
 }
 
-/// On how many devices a user may be signed in at once (R2.18).
+/// How many devices a user may be signed in on at the same time (R2.18).
 package enum DevicePolicy: String, Hashable, Sendable, Codable {
-    /// On any number.
+    /// Any number.
     case several
-    /// On one: a new sign-in ends the older ones.
+    /// One: a new sign-in ends the older ones.
     case one
 }
 

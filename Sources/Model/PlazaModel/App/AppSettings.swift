@@ -4,9 +4,9 @@
 ///
 /// The limits are in `AppLimits`.
 package struct AppSettings: Hashable, Sendable, Codable {
-    /// Texts that contain one of these words in any case are rejected.
+    /// The word filter: texts that contain one of these words, in upper or lower case, are rejected.
     ///
-    /// Sorted, without repeats.
+    /// Sorted, each word once.
     package var words: [String]
     /// The gift catalogue in display order; a gift's id is unique among all categories.
     package var gifts: [GiftCategory]
@@ -16,7 +16,7 @@ package struct AppSettings: Hashable, Sendable, Codable {
         self.gifts = gifts
     }
 
-    /// The gift of this id.
+    /// The gift with this id; nil: the catalogue does not contain it.
     package func gift(_ id: GiftID) -> Gift? {
         for category in self.gifts {
             if let gift = category.gifts.first(where: { $0.giftID == id }) { return gift }
@@ -34,11 +34,11 @@ package enum AppSettingsChange: Hashable, Sendable, Codable {
     case removeWords(words: [String])
     /// Replaces the whole catalogue.
     case setGifts(categories: [GiftCategory])
-    /// Adds a category at the end, or changes one; its gifts stay as they are.
+    /// Adds a category at the end, or replaces the texts of an existing one, which keeps its gifts.
     case putCategory(category: GiftCategory)
     /// Removes a category and its gifts.
     case removeCategory(category: GiftCategoryID)
-    /// Adds a gift at the end of a category, or changes it, or moves it there.
+    /// Adds a gift at the end of a category, or replaces the gift there; a gift of another category moves.
     case putGift(gift: Gift, category: GiftCategoryID)
     case removeGift(gift: GiftID)
 }
@@ -70,7 +70,7 @@ package enum AppLimits {
 package struct AppRecord: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID
-    /// Grows with every change; a reader ignores older ones.
+    /// Grows with every change; readers ignore a record with a lower revision than the last one.
     package var revision: Int64
     package var settings: AppSettings
 
@@ -88,7 +88,7 @@ package struct AppTable: Hashable, Sendable {
     /// A table of these records.
     package init(_ records: [AppRecord] = []) { for record in records { self.apply(record) } }
 
-    /// The apps that have a record, in no order.
+    /// The apps that have a record, in no particular order.
     package var apps: some Collection<AppID> { self.records.keys }
 
     /// The settings of `app`.

@@ -5,7 +5,7 @@ package struct GiftCategoryID: CheckedTextID {
     package let text: String
     package init(_ text: String) { self.text = text }
     /// 1 to 32 letters, digits, hyphens or underscores.
-    package static func isValid(_ text: String) -> Bool { TextRule.isWord(text, maxBytes: 32) }
+    package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 32) }
 }
 
 /// Name and description in one language.
@@ -43,7 +43,7 @@ package struct Gift: Hashable, Sendable, Codable {
     package var coins: Int64
     /// At most 2,048 bytes.
     package var extensionInfo: String
-    /// By language, for clients that set one (R11.1).
+    /// The texts by language, for clients that set a language (R11.1).
     package var translations: [String: GiftText]
 
     package init(
@@ -112,9 +112,9 @@ package struct GiftCategory: Hashable, Sendable, Codable {
     package var desc: String
     /// At most 2,048 bytes.
     package var extensionInfo: String
-    /// In the order in which they are shown.
+    /// The gifts in display order.
     package var gifts: [Gift]
-    /// By language, for clients that set one.
+    /// The texts by language, for clients that set a language.
     package var translations: [String: GiftText]
 
     package init(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AppPolicy {
-    /// The valid ranges of a policy's whole numbers, by name.
+    /// The valid range of each integer setting, by the setting's name.
     package static let ranges: [String: ClosedRange<Int64>] = [
         "feedBudget": 1...10_000, "maxAdmins": 0...100, "maxAudience": 1...100_000_000,
         "maxBattleSeconds": 1...86_400, "messagesPerUserPerSecond": 1...10_000,
@@ -10,7 +10,7 @@ extension AppPolicy {
 }
 
 extension DismissalPolicy {
-    /// The valid ranges of the policy's seconds: up to a year.
+    /// The valid range of each delay in seconds, by the delay's name: up to a year.
     package static let ranges: [String: ClosedRange<Int64>] = [
         "afterNoUsersSeconds": 0...31_536_000, "afterOwnerLeaveSeconds": 0...31_536_000,
         "afterOwnerOfflineSeconds": 0...31_536_000,

@@ -6,20 +6,20 @@ package enum MemberCause: String, Hashable, Sendable, Codable {
     case enter
     /// The user left, was kicked, or left because the live ended.
     case leave
-    /// No heartbeat until the lease expired.
+    /// The user's heartbeats stopped, and its lease expired.
     case heartbeatInterrupt
     /// A heartbeat arrived again after the lease had expired.
     case heartbeatRecover
 }
 
-/// How a battle ended, for an app's backend (R14.21, R14.22).
+/// How a battle ended, as the app's backend learns it (R14.21, R14.22).
 package enum BattleEndKind: Int, Hashable, Sendable, Codable {
     case timeOver = 0
     case allMemberExit = 1
     case neverStarted = 2
 }
 
-/// An event for an app's backend after it happened (R14.6).
+/// The content of an event that an app's backend receives after it happened (R14.6).
 package enum WebhookContent: Hashable, Sendable, Codable {
     case roomCreated(info: LiveInfo, by: UserID)
     case roomEnded(info: LiveInfo?, reason: LiveEndReason, statistics: LiveStatistics)
@@ -32,16 +32,14 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
     /// The complete current seat list.
     case seatsChanged(seats: [Seat])
-    /// A battle was created; all events of a battle are sent for the inviting live, `from`.
+    /// A battle was created by `from`, the inviting live, under whose key all events of the battle are sent.
     case battleCreated(
         battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,
         needResponse: Bool, extensionInfo: String)
     case battleStarted(
         battle: BattleID, from: BattleSide, to: [BattleSide], createdAt: Timestamp, startTime: Timestamp,
         endTime: Timestamp)
-    /// A battle ended; with its scores.
-    ///
-    /// `startTime` is nil when it never started.
+    /// A battle ended; the sides contain the final scores, and `startTime` is nil if the battle never started.
     case battleEnded(
         battle: BattleID, from: BattleSide, to: [BattleSide], createdAt: Timestamp, startTime: Timestamp?,
         endTime: Timestamp, kind: BattleEndKind)
@@ -64,7 +62,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     }
 }
 
-/// The after-events by name.
+/// The names of the events in the apps file.
 package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
     case roomCreated
     case roomEnded
@@ -81,7 +79,7 @@ package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// A record of the topic `webhooks`: one event of a live, for its app's backend.
 ///
-/// A machine writes it in its transaction, and only when `policies[app].hasWebhooks`.
+/// Machines write these records in their transactions, and only when `policies[app].hasWebhooks`.
 package struct WebhookEvent: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID

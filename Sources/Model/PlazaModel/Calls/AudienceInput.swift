@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// An input of presence, the machine of the audience; keyed by live.
+/// An input of presence, the machine that tracks the audience; keyed by live.
 package struct AudienceInput: Hashable, Sendable, Codable {
     package var v = 1
     package var key: LiveKey
@@ -18,7 +18,7 @@ package struct Presence: Hashable, Sendable, Codable {
     package var session: SessionID
     package var user: UserInfo
     package var ticket: Ticket
-    /// Milliseconds since the client's last heartbeat when the gateway wrote this.
+    /// The milliseconds between the client's last heartbeat and the gateway's write.
     package var silentFor: Int64
 
     package init(session: SessionID, user: UserInfo, ticket: Ticket, silentFor: Int64) {
@@ -34,7 +34,7 @@ package struct Heartbeat: Hashable, Sendable, Codable {
     package var session: SessionID
     package var user: UserID
     package var ticket: Ticket
-    /// Milliseconds since the client's last heartbeat when the gateway wrote this.
+    /// The milliseconds between the client's last heartbeat and the gateway's write.
     package var silentFor: Int64
 
     package init(session: SessionID, user: UserID, ticket: Ticket, silentFor: Int64) {
@@ -51,43 +51,41 @@ package struct Heartbeat: Hashable, Sendable, Codable {
 package enum AudienceCommand: Hashable, Sendable, Codable {
     /// The directory opened the live.
     case opened(epoch: Int64, owner: UserInfo)
-    /// The live ended and its seats are empty: removes all members.
-    ///
-    /// Forwarded to the fan-out.
+    /// The live ended and its seats are empty: removes all members and forwards the end to the fan-out.
     indirect case ended(epoch: Int64, ending: Ending)
     case join(caller: Caller)
     case leave(caller: Caller)
     case heartbeats(beats: [Heartbeat])
-    /// A gateway's answer to a new presence epoch: who is here (I5).
+    /// A gateway's answer to a new presence epoch: the members that are connected to it (I5).
     case assert(members: [Presence])
     /// Removes a user from the live; authorised by the directory.
     case kick(user: UserID, reason: KickReason, caller: Caller)
-    /// Authorised and answered by the directory: the user leaves at once, and its joins are rejected until `until`;
-    /// nil: for good.
+    /// Removes a user and rejects its joins until the given time; nil: permanently.
     ///
-    /// `caller` is who banned, for the user's notice.
+    /// The directory has authorised and answered the call. The user's notice names `caller`, the author of the ban.
     case banned(user: UserID, until: Timestamp?, caller: Caller?)
-    /// The directory lifted a ban, before its end.
+    /// The directory lifted a ban before its end.
     case unbanned(user: UserID)
-    /// The directory muted a user, or lifted the mute: publishes it to the viewers, with the user's name if the user is
-    /// in the live.
+    /// The directory muted a user or lifted the mute: publishes the change to the viewers, with the user's name if the
+    /// user is in the live.
     case announceMute(user: UserID, isDisable: Bool, until: Timestamp?)
-    /// The admins, and the most users of the live (0: the app's limit); sent by the directory at each change.
+    /// The live's admins and its maximum number of users (0: the app's limit); the directory sends each change.
     case rights(admins: [UserID], maxMembers: Int)
     /// The caller changed its name or avatar: updates the audience list and its seat, and publishes the change to all
     /// viewers.
     case profile(caller: Caller)
-    /// A gateway closed the session for good, because its user signed in elsewhere or its token expired: a leave
-    /// without a reply.
+    /// A leave without a reply: a gateway closed the session permanently, because its user signed in elsewhere or its
+    /// token expired.
     case signOff(session: SessionID, user: UserID, ticket: Ticket)
     /// Answers with a page of the list; an empty cursor gives the first page.
     case list(cursor: String, count: Int, caller: Caller)
-    /// Sends the user back to the directory as a verified member, or answers that it is not a member.
+    /// Confirms to the directory that the user is a member, or answers the caller that the user is none.
     case verifyAdminMembership(user: UserID, caller: Caller)
-    /// Sends a host's offer back to the seats with the user's current profile, or answers that it is not a member.
+    /// Returns a host's offer to the seat machine with the user's current profile, or answers the caller that the user
+    /// is no member.
     case verifyGuestMembership(user: UserID, offer: SeatOffer, caller: Caller)
-    /// After a restart of presence, the seat or connection machine asks whether the user is still in the live; a user
-    /// who is unknown counts as having left.
+    /// The seat or connection machine asks, after a restart of presence, whether the user is still in the live; an
+    /// unknown user has left.
     case confirm(user: UserID)
 
     /// The names on the wire.

@@ -24,30 +24,30 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     indirect case ended(ending: Ending)
     case sendText(text: String, extensionInfo: [String: String]?, caller: Caller)
     case sendCustom(businessID: String, data: String, caller: Caller)
-    /// Sends a gift of the app's catalogue; without receivers it is for the live's owner.
+    /// Sends a gift of the app's catalogue; no receivers: the live's owner receives it.
     case sendGift(giftID: GiftID, count: Int, receivers: [UserID], caller: Caller)
     case sendLikes(count: Int, caller: Caller)
     /// Rejects a message or gift that the gateway found invalid before it asked the app's backend
     /// (WEBHOOKS.md, section 5).
     case refused(why: Rejection, caller: Caller)
-    /// Rejects a message or gift because the app's backend rejected it or did not answer; with the error for the
-    /// sender.
+    /// Rejects a message or gift because the app's backend rejected it or did not answer; the sender gets `error`.
     indirect case forbidden(error: ReplyError, isGift: Bool, caller: Caller)
     /// The caller's speaking level, 0 to 100; 0: silent.
     case speaking(level: Int, caller: Caller)
     /// Answers with the live's statistics.
     case summary(caller: Caller)
-    /// A repeated call to end the live: answers with its statistics.
+    /// Answers a repeated call to end the live with the live's statistics.
     case repeatEnding(caller: Caller)
-    /// Directory, presence or stage publishes an item to the feed: a control item or a tip.
+    /// Another machine publishes a control item or a tip to the feed.
     case publish(content: FeedContent)
-    /// Whether the live mutes all viewers, the admins, who are exempt, and whether gifts are enabled.
+    /// Whether all viewers of the live are muted except `admins`, and whether gifts are enabled.
     case rights(isMessageDisable: Bool, admins: [UserID], isGiftEnabled: Bool)
     /// Mutes the user until the given time; nil: permanently.
     ///
     /// Authorised by the directory.
     case muted(user: UserID, until: Timestamp?)
     case unmuted(user: UserID)
+    /// Presence: raises the user's revocation floor to `ticket`.
     case floor(user: UserID, ticket: Ticket)
 
     /// The names on the wire.

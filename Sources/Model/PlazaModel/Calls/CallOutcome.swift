@@ -5,10 +5,16 @@ package import MachineKit
 ///
 /// Indirect, because windows are copied far more often than outcomes are read.
 package indirect enum CallOutcome: Hashable, Sendable, Codable {
-    /// This machine decided the call.
-    case answered(outcome: Outcome, seen: RequiredRevision?)
+    /// This machine decided the call; a repeated call gets the same reply.
+    case answered(outcome: Outcome, required: RequiredRevision?)
     /// Another machine, to which the call was forwarded, decides and answers.
     case passedOn
+
+    /// The names in stored rows.
+    private enum AnsweredCodingKeys: String, CodingKey {
+        case outcome
+        case required = "seen"
+    }
 }
 
 /// The idempotency window of most machines.
@@ -29,7 +35,7 @@ package struct CallOutcomes: OutcomeStorage, Hashable, Codable {
     private var entries: [Entry] = []
     package var floor: Int64 = .min
     package var expiresAt: Timestamp
-    /// Nil: 0, as in the rows of earlier versions.
+    /// The stored form of `standstill`; nil: 0, as in the rows of earlier versions.
     private var addedStandstill: Milliseconds?
 
     private enum CodingKeys: String, CodingKey {
@@ -48,7 +54,7 @@ package struct CallOutcomes: OutcomeStorage, Hashable, Codable {
     package var count: Int { self.entries.count }
 
     package func index(of counter: Int64) -> Int? {
-        // By index, because an iterator would copy each entry.
+        // An index loop, because an iterator would copy each entry.
         for index in self.entries.indices where self.entries[index].counter == counter { return index }
         return nil
     }

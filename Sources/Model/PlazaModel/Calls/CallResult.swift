@@ -3,15 +3,15 @@ package import MachineKit
 
 /// The result of a successful call.
 ///
-/// Large payloads are indirect, so that the frequent small results are cheap to pass on.
+/// Large payloads are indirect, so that the frequent small results are cheap to copy.
 package enum CallResult: Hashable, Sendable, Codable {
     case done
     /// The live as it is after a create or an update.
     indirect case live(info: LiveInfo, epoch: Int64)
-    /// A join: the ticket, and the feed's epoch.
+    /// A join: the ticket, and the feed's epoch; `confirmed` is false while Redis is unavailable.
     ///
-    /// `confirmed` is false while Redis is unavailable. The gateway adds `token`, from which a resume can continue
-    /// before the first feed frame (R15.14); machines leave it nil.
+    /// The gateway adds `token`, with which a client can resume that has not received a feed frame yet (R15.14).
+    /// Machines leave `token` nil.
     case joined(ticket: Ticket, epoch: Int64, confirmed: Bool, token: String? = nil)
     indirect case audience(page: AudiencePage)
     /// The message's position in the feed.
@@ -20,17 +20,17 @@ package enum CallResult: Hashable, Sendable, Codable {
     indirect case statistics(statistics: LiveStatistics)
     /// A page of a live's bans or mutes.
     case sanctions(page: SanctionPage)
-    /// A code for each requested live (R8.1, R10.1).
+    /// A result code for each requested live (R8.1, R10.1).
     case coHost(codes: [LiveCode])
     indirect case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
     /// The seat that the user took; nil when the application is pending.
     case seat(index: Int?)
-    /// The open applications and invitations of a live, in the order in which they were made.
+    /// The open applications and invitations of a live, oldest first.
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation])
-    /// A code for each live's score update.
+    /// A result code for each live's score update.
     case scores(codes: [LiveCode])
     indirect case battleInfo(details: BattleDetails)
-    // Answered from a gateway's memory.
+    // Results that a gateway answers from memory.
     indirect case loggedIn(session: SessionID, user: UserInfo, gateway: GatewayID, notices: String)
     /// A resumed live: the feed continues from `position`; `replayed` is false when the client must load the snapshot.
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
@@ -49,7 +49,7 @@ package struct LiveListEntry: Hashable, Sendable, Codable {
     package var info: LiveInfo
     /// Users in the live now.
     package var audienceCount: Int
-    /// All entries so far; lists are ordered by it, highest first.
+    /// All joins so far, including repeated ones; lists of lives are ordered by this number, highest first.
     package var totalViewerCount: Int
 
     package init(info: LiveInfo, audienceCount: Int, totalViewerCount: Int) {
@@ -79,7 +79,7 @@ package struct LiveCount: Hashable, Sendable, Codable {
     package var live: LiveID
     package var count: Int
     package var totalViewers: Int
-    /// Whether the count may be out of date, because presence cannot reach Redis.
+    /// Whether the count may be out of date because presence cannot reach Redis.
     package var stale: Bool
     /// The broker's time of the count.
     package var at: Timestamp
@@ -103,7 +103,7 @@ package struct LiveCount: Hashable, Sendable, Codable {
 /// A pending application for a seat, in the list for hosts.
 package struct OpenApplication: Hashable, Sendable, Codable {
     package var guest: UserInfo
-    /// The seat that it asks for; -1: any.
+    /// The requested seat; -1: any.
     package var seatIndex: Int
     package var expiresAt: Timestamp
 
@@ -118,7 +118,7 @@ package struct OpenApplication: Hashable, Sendable, Codable {
 package struct OpenInvitation: Hashable, Sendable, Codable {
     package var guest: UserInfo
     package var host: UserInfo
-    /// The seat that it offers; -1: any.
+    /// The offered seat; -1: any.
     package var seatIndex: Int
     package var expiresAt: Timestamp
 

@@ -39,8 +39,8 @@ package struct UserInfo: Hashable, Sendable, Codable {
 
 /// The author of a call, and the gateway that receives the reply.
 ///
-/// A gateway creates it from a verified token. A call carries it through all machines, because the last one replies.
-/// Stored behind a reference, because it is passed on far more often than it is created.
+/// A gateway creates the caller from a verified token. The call carries it through all machines, because the last
+/// machine replies. Stored behind a reference, because callers are copied far more often than created.
 package struct Caller: Hashable, Sendable, Codable {
     private struct Parts: Hashable, Sendable, Codable {
         var user: UserInfo
@@ -48,7 +48,7 @@ package struct Caller: Hashable, Sendable, Codable {
         var request: RequestID
         var replyTo: GatewayID
         var ticket: Ticket?
-        /// Nil: no, as in the records of earlier versions.
+        /// The stored form of `isLateRetry`; nil: false, as in the records of earlier versions.
         var late: Bool?
     }
 
@@ -76,20 +76,18 @@ package struct Caller: Hashable, Sendable, Codable {
         get { self.parts.value.request }
         set { self.parts.value.request = newValue }
     }
-    /// The request's counter; reads it without copying the session's name.
+    /// The request's counter, read without a copy of the session's name.
     package var counter: Int64 { self.parts.value.request.counter }
     package var replyTo: GatewayID { self.parts.value.replyTo }
-    /// The ticket of the caller's join; nil while it is in no live.
-    ///
-    /// An app's server needs none.
+    /// The ticket of the caller's join; nil while the caller is in no live, and for an app's server, which needs none.
     package var ticket: Ticket? {
         get { self.parts.value.ticket }
         set { self.parts.value.ticket = newValue }
     }
 
-    /// Whether the call is a retry of one that was first sent longer ago than an idempotency window lasts.
+    /// Whether the call was first sent longer ago than an idempotency window lasts.
     ///
-    /// It gets the outcome that is remembered, or `requestForgotten`; it is never applied (R16.11).
+    /// Such a retry gets the stored outcome or `requestForgotten`; it is never applied (R16.11).
     package var isLateRetry: Bool {
         get { self.parts.value.late ?? false }
         set { self.parts.value.late = newValue ? true : nil }

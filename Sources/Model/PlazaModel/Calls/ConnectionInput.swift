@@ -23,7 +23,7 @@ package struct ScoreUpdate: Hashable, Sendable, Codable {
     }
 }
 
-/// How a score update counts (R10.16).
+/// Whether a score update adds to a score or replaces it (R10.16).
 package enum ScoreOperation: Int, Hashable, Sendable, Codable {
     case accumulate = 1
     case overwrite = 2
@@ -35,17 +35,18 @@ package enum ScoreOperation: Int, Hashable, Sendable, Codable {
 package enum ConnectionCommand: Hashable, Sendable, Codable {
     case opened(live: LiveID, owner: UserInfo, isVoice: Bool)
     indirect case ended(live: LiveID, ending: Ending)
-    /// Presence: the user's last session in the live ended; relevant for the live's owner only.
+    /// Presence: the user's last session in the live ended; ignored unless the user owns the live.
     case userGone(live: LiveID, user: UserID)
-    /// Presence: the user's first session joined the live; relevant for the live's owner only.
+    /// Presence: the user's first session joined the live; ignored unless the user owns the live.
     case userBack(live: LiveID, user: UserInfo)
     /// Presence: the live's owner changed its name or avatar.
     case profile(live: LiveID, user: UserInfo)
-    /// Presence: a new presence epoch is complete in this live's partition; the connection machine confirms the owner
-    /// on stage.
+    /// Presence: a new presence epoch is complete in this live's partition; the connection machine asks whether the
+    /// live's owner is still present.
     case confirmOwner(live: LiveID)
+    /// Presence: raises the user's revocation floor to `ticket`.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
-    /// The directory: who the live's admins are now.
+    /// The directory: the live's current admins.
     case rights(live: LiveID, admins: [UserID])
     /// The live's seat machine: all seats of the live.
     ///
@@ -53,15 +54,15 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     /// voice live without a connection sends it when the number of its occupied seats rises above
     /// `Limits.voiceCoHostSeats` or falls back to it.
     case seatsChanged(live: LiveID, seats: [Seat])
-    /// `layoutTemplate` applies if this request begins a connection; 0: the default template of the lives' kind.
+    /// Invites lives; `layoutTemplate` applies if this request begins a connection, 0: the default of the lives' kind.
     case request(
         from: LiveID, to: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64, extensionInfo: String, caller: Caller)
     case cancelRequest(from: LiveID, to: [LiveID], caller: Caller)
-    /// `inviter` is the live that asked; the caller owns `live`.
+    /// The caller, who owns `live`, accepts the request of the live `inviter`.
     case accept(live: LiveID, inviter: LiveID, caller: Caller)
     case reject(live: LiveID, inviter: LiveID, caller: Caller)
     case exit(live: LiveID, caller: Caller)
-    /// Mutes the host of `other` for the viewers of `live` only; by its owner or an admin.
+    /// The owner or an admin of `live` mutes the host of `other` for the viewers of `live` only.
     case muteRemote(live: LiveID, other: LiveID, isMuted: Bool, caller: Caller)
     case requestBattle(
         from: LiveID, to: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
@@ -70,10 +71,8 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case acceptBattle(battle: BattleID, live: LiveID, caller: Caller)
     case rejectBattle(battle: BattleID, live: LiveID, caller: Caller)
     case exitBattle(battle: BattleID, live: LiveID, caller: Caller)
-    /// Updates scores; only by an app's server.
-    ///
-    /// Each request id is applied once (I14).
+    /// An app's server updates scores; each request id is applied once (I14).
     case updateScores(battle: BattleID, operation: ScoreOperation, scores: [ScoreUpdate], caller: Caller)
-    /// Answers with a battle, found by its id or by a live; only for an app's server.
+    /// Answers an app's server with a battle, found by its id or by a live.
     case battleInfo(battle: BattleID?, live: LiveID?, caller: Caller)
 }

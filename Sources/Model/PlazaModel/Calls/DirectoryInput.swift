@@ -2,7 +2,7 @@
 
 /// An input of the directory.
 ///
-/// The key is the live; the owner for the claim that a user runs one live at a time; or the app for its settings.
+/// The key is the live, or the owner (for the claim that limits each user to one live), or the app (for its settings).
 package struct DirectoryInput: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID
@@ -14,19 +14,18 @@ package struct DirectoryInput: Hashable, Sendable, Codable {
     }
 }
 
-/// The directory's commands: those with a caller are calls, the others are facts and second steps.
+/// The directory's commands: those with a caller are calls or their second steps, the others report events.
 package enum DirectoryCommand: Hashable, Sendable, Codable {
     /// First step of a create, keyed by the owner.
     case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
-    /// Second step, keyed by the live: the owner's claim is stored.
+    /// Second step of a create, keyed by the live, after the owner's claim is stored.
     case open(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
-    /// Second step of a create by the owner who runs this live already: the owner enters, nothing is opened (R3.4).
+    /// Second step of a create by an owner whose live exists already: the owner enters it (R3.4).
     case enter(live: LiveID, owner: UserID, caller: Caller)
-    /// Second step of a repeated create: repeats the reply of `open` and opens nothing.
+    /// Second step of a repeated create: repeats the reply of `open`.
     case repeatOpen(live: LiveID, caller: Caller)
-    /// Keyed by the owner: the live ended, or the second step was rejected.
-    ///
-    /// Removes the claim, then sends the reply.
+    /// Removes the owner's claim and sends the reply, because the live ended or `open` was rejected; keyed by the
+    /// owner.
     case release(owner: UserID, live: LiveID, thenReply: Reply?)
     case updateInfo(live: LiveID, changes: LiveChanges, caller: Caller)
     case setMetadata(live: LiveID, values: [String: String], caller: Caller)
@@ -46,15 +45,15 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     /// Answers with a page of the mutes.
     case mutes(live: LiveID, offset: Int, count: Int, caller: Caller)
     case end(live: LiveID, caller: Caller)
-    /// The fan-out: all machines have handled the end of the live, so its name is free.
+    /// The fan-out: all machines have handled the end of the live, so its id is free again.
     case closed(live: LiveID, epoch: Int64)
-    /// Presence: the owner's presence, and whether nobody, not even the owner, is in the live; sent on each change.
+    /// Presence: a change of the owner's presence, or of whether the live has no users at all.
     case occupancy(live: LiveID, owner: OwnerPresence, isEmpty: Bool)
     /// Presence: the live's owner changed its name or avatar.
     case profile(live: LiveID, user: UserInfo)
-    /// Presence: raises the user's revocation floor, so that the user's calls with an older ticket are rejected.
+    /// Presence: raises the user's revocation floor to `ticket`, so that calls with an older ticket are rejected.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
-    /// Keyed by the app alone; by an app's server only.
+    /// An app's server changes the app's settings; keyed by the app.
     case appSettings(change: AppSettingsChange, caller: Caller)
 
     /// The names on the wire.
@@ -68,8 +67,8 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
 /// The presence of a live's owner.
 package enum OwnerPresence: String, Hashable, Sendable, Codable {
     case present
-    /// It has left.
+    /// The owner has left.
     case left
-    /// Its heartbeats have stopped.
+    /// The owner's heartbeats have stopped.
     case offline
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The effect of an input.
+/// The effect of an input: a record to write, or a reply.
 ///
-/// All but replies commit in one transaction with the input's offset and the changed rows;
-/// replies are sent after that commit.
-///
-/// Large payloads are `indirect`, so that feed items and replies, the most frequent effects by far, are cheap to move.
+/// Records are committed in one transaction with the input's offset and the changed rows; replies are sent after the
+/// commit. Large payloads are indirect, so that the most frequent effects, feed items and replies, are cheap to move.
 package enum Effect: Hashable, Sendable {
     // Inputs for other machines, or for the same machine under another key.
     indirect case directory(DirectoryInput, key: String)
@@ -15,29 +13,29 @@ package enum Effect: Hashable, Sendable {
     indirect case connection(ConnectionInput)
     // Records of public topics, for all readers.
     indirect case live(LiveRecord)
-    case liveGone(LiveKey)
+    case liveRemoved(LiveKey)
     indirect case stage(StageRecord)
-    case stageGone(LiveKey)
+    case stageRemoved(LiveKey)
     indirect case count(CountRecord)
-    case countGone(LiveKey)
+    case countRemoved(LiveKey)
     indirect case presenceEpoch(PresenceEpochRecord)
     indirect case app(AppRecord)
     case feed(FeedItem)
     indirect case notice(Notice)
     /// An event for the app's backend; only when `policies[app].hasWebhooks`.
     indirect case webhook(WebhookEvent)
-    // Sent after the commit.
+    // The answer to a call, sent after the commit.
     case reply(Reply)
 }
 
 extension Effect {
-    /// A command to the directory about a live, or about an owner's claim, under the key that orders it.
+    /// A command to the directory, with its own key.
     package static func directory(_ input: DirectoryInput) -> Effect { .directory(input, key: input.keyText) }
     /// A successful reply to `caller`.
-    package static func success(_ result: CallResult, to caller: Caller, app: AppID, seen: RequiredRevision? = nil)
+    package static func success(_ result: CallResult, to caller: Caller, app: AppID, required: RequiredRevision? = nil)
         -> Effect
     {
-        .reply(Reply(to: caller, app: app, .success(result: result), seen: seen))
+        .reply(Reply(to: caller, app: app, .success(result: result), required: required))
     }
     /// A reply that rejects a request older than the outcomes in its idempotency window.
     package static func requestForgotten(_ caller: Caller, _ app: AppID) -> Effect {
@@ -50,7 +48,7 @@ extension Effect {
 }
 
 extension DirectoryInput {
-    /// The record's key: the live's, the owner's for claims, the app's alone for its settings.
+    /// The record's key: the live's; for claims, the owner's; for settings, the app's.
     package var keyText: String {
         switch self.command {
         case .create(_, _, let owner, _): UserKey(self.app, owner.userID).text

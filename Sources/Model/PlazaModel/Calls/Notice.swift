@@ -9,14 +9,15 @@ package enum KickReason: String, Hashable, Sendable, Codable {
     case byLoggedOnOtherDevice
 }
 
-/// Why a request got no answer (R6.18, R6.19).
+/// Why an application or invitation got no answer (R6.18, R6.19).
 package enum NoResponseReason: String, Hashable, Sendable, Codable {
     case timeout
     case alreadySeated
 }
 
-/// What a host may do to another user's device (R7.9): unlock it; the user itself must open it.
+/// How a host opens the device of another user (R7.9).
 package enum RemoteOpenPolicy: String, Hashable, Sendable, Codable {
+    /// The host only unlocks the device; the user must open it.
     case unlockOnly
 }
 
@@ -24,11 +25,10 @@ package enum RemoteOpenPolicy: String, Hashable, Sendable, Codable {
 package enum NoticeContent: Hashable, Sendable, Codable {
     // Presence.
     case kickedOut(reason: KickReason, by: UserID)
-    /// Between gateways only: the user signed in with this session on a connection, which ends the session's older
-    /// connections.
+    /// Between gateways only, about no live: a user signed in to `session` on `connection`.
     ///
-    /// With `isOnly` it ends all other sessions of the user too, because the app allows one device. `attempt` counts
-    /// how often the notice was written. It names no live, and no client receives it.
+    /// The sign-in ends the session's older connections. If `isOnly`, the app allows one device, and the sign-in also
+    /// ends the user's other sessions. `attempt` counts how often the notice was written.
     case signedInElsewhere(session: SessionID, connection: String, attempt: Int, isOnly: Bool)
     // Seats, to hosts (R6.9, R6.12, R6.17, R6.18).
     case applicationReceived(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp, extraInfo: String)
@@ -44,10 +44,10 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     case applicationAnswered(host: UserInfo, accepted: Bool)
     case applicationNoResponse(reason: NoResponseReason)
     case kickedOffSeat(seatIndex: Int, by: UserInfo)
-    // Devices, to whoever sits on the seat (R7.9, R7.11).
+    // Devices, to the occupant of the seat (R7.9, R7.11).
     case deviceClosedByAdmin(device: Device, by: UserInfo)
     case deviceOpenedByAdmin(device: Device, policy: RemoteOpenPolicy, by: UserInfo)
-    // Co-host, to owners (R8.6, R8.7, R8.8).
+    // Co-hosting, to owners (R8.6, R8.7, R8.8).
     case coHostRequestReceived(inviter: ConnectionMember, expiresAt: Timestamp, extensionInfo: String)
     case coHostRequestCancelled(inviter: ConnectionMember, invitee: LiveID)
     case coHostRequestAccepted(invitee: ConnectionMember)
@@ -64,27 +64,28 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     /// Nobody accepted; the battle never started.
     case battleNotStarted(battle: BattleID)
 
-    /// Whether clients receive the notice; the others are between gateways.
+    /// Whether clients receive the notice; false for notices between gateways.
     package var isForClients: Bool {
         if case .signedInElsewhere = self { return false }
         return true
     }
 
-    /// Whether the notice is stored for clients that reconnect later: all notices except sign-ins that end only
-    /// connections.
-    package var isKept: Bool {
+    /// Whether the notice is stored for clients that reconnect later; false for a sign-in that ends connections but no
+    /// session.
+    package var isStored: Bool {
         if case .signedInElsewhere(_, _, _, isOnly: false) = self { return false }
         return true
     }
 }
 
-/// A message for one user, about one live.
+/// A message to one user, beside the feed.
 package struct Notice: Hashable, Sendable, Codable {
     package var v = 1
     package var to: UserKey
+    /// The live that the notice is about; empty for a notice between gateways.
     package var live: LiveID
     package var at: Timestamp
-    /// For `kickedOut`: the lowest ticket of the user that is still valid.
+    /// For `kickedOut`: the user's revocation floor, the lowest ticket that is still valid.
     package var floor: Ticket?
     package var content: NoticeContent
 

@@ -6,9 +6,10 @@ package enum Outcome: Hashable, Sendable, Codable {
     case failure(error: ReplyError)
 }
 
-/// The revision that a gateway must have read before it sends the reply, so that a client reads its own writes.
+/// The revision of a public record that a gateway must have read before it sends a reply, so that the client reads its
+/// own writes.
 package struct RequiredRevision: Hashable, Sendable, Codable {
-    /// The topic that contains the revision.
+    /// The topic of the record.
     package enum Table: String, Hashable, Sendable, Codable {
         case rooms
         case stages
@@ -33,12 +34,19 @@ package struct Reply: Hashable, Sendable, Codable {
     package var app: AppID
     package var request: RequestID
     package var outcome: Outcome
-    package var seen: RequiredRevision?
+    /// Nil: the gateway sends the reply immediately.
+    package var requiredRevision: RequiredRevision?
+
+    /// The names in records.
+    private enum CodingKeys: String, CodingKey {
+        case v, to, app, request, outcome
+        case requiredRevision = "seen"
+    }
 }
 
 extension Reply {
-    package init(to caller: Caller, app: AppID, _ outcome: Outcome, seen: RequiredRevision? = nil) {
-        // Initialised in one step, because a reply that is filled field by field would be copied.
-        self.init(to: caller.replyTo, app: app, request: caller.request, outcome: outcome, seen: seen)
+    package init(to caller: Caller, app: AppID, _ outcome: Outcome, required: RequiredRevision? = nil) {
+        // One memberwise call, because a reply that is filled field by field would be copied.
+        self.init(to: caller.replyTo, app: app, request: caller.request, outcome: outcome, requiredRevision: required)
     }
 }

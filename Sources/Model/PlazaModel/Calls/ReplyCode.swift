@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request failed: the codes of docs/RULES.md, our own from 60000 on.
+/// Why a request failed, as docs/RULES.md lists the codes; LivePlaza's own codes are 60000 to 60999.
 ///
-/// The request failed, and the connection stays open; a `DisconnectCode` ends a connection.
+/// A failed request leaves the connection open; a `DisconnectCode` ends a connection.
 package struct ReplyCode: Hashable, Sendable, Codable {
     package let code: Int
     package init(_ code: Int) { self.code = code }
@@ -87,27 +87,27 @@ extension ReplyCode {
     package static let metadataKeyTooLong = ReplyCode(100504)
     package static let giftsNotEnabled = ReplyCode(102001)
     package static let noSuchGift = ReplyCode(102002)
-    /// The app's backend refused a gift, or did not answer.
+    /// The app's backend rejected a gift or did not answer.
     package static let giftCheckFailed = ReplyCode(102004)
     package static let giftsOffInLive = ReplyCode(102008)
     // Chat layer.
     package static let messageTooLong = ReplyCode(9522)
     package static let tokenExpired = ReplyCode(70001)
     package static let tokenInvalid = ReplyCode(70003)
-    // Our own numbers.
-    /// The service that decides did not answer in time; the call may be sent again with the same id.
+    // LivePlaza's own codes.
+    /// The machine that decides did not answer in time; the client may send the call again with the same id.
     package static let timedOut = ReplyCode(60008)
     /// A queue is full; retry after `retryAfter`.
     package static let overloaded = ReplyCode(60100)
-    /// The cursor is of another gateway or too old; start the list again.
+    /// The cursor is too old or belongs to another gateway; start the list again.
     package static let cursorExpired = ReplyCode(60101)
-    /// The request id is older than the remembered outcomes; it was not applied now.
+    /// The request id is older than the stored outcomes of its session; this copy of the call was not applied.
     package static let requestForgotten = ReplyCode(60102)
     /// The method does not exist.
     package static let unknownMethod = ReplyCode(60103)
-    /// The frame is not a call: no JSON, or not of the call's shape.
+    /// The frame is not a call: it is not JSON, or lacks a call's fields.
     package static let badFrame = ReplyCode(60104)
-    /// The message was dropped by the feed's budget.
+    /// The feed budget dropped the message.
     package static let droppedByBudget = ReplyCode(60105)
     /// The broker is unreachable; retry after `retryAfter`.
     package static let unavailable = ReplyCode(60106)
@@ -147,10 +147,10 @@ extension ReplyCode {
     ]
 }
 
-/// An error as the caller gets it.
+/// The error of a failed call, as the caller receives it.
 package struct ReplyError: Error, Hashable, Sendable, Codable {
     package var code: ReplyCode
-    /// Describes the error and, where there is one, the limit.
+    /// A description of the error, with the limit that was exceeded.
     package var message: String
     /// Milliseconds after which the client may retry; nil: no hint.
     package var retryAfter: Int64?

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// The lowest valid ticket of each kicked user of a live (I6).
+/// The floors of the kicked users of a live (I6): a user's floor is its lowest ticket that is still valid.
 ///
-/// The lowest valid ticket of a user is its floor. The number of floors is bounded; the oldest are dropped first.
+/// The number of floors is bounded; the oldest are dropped first.
 package struct RevocationFence: Hashable, Sendable, Codable {
     package struct Floor: Hashable, Sendable, Codable {
         package var user: UserID
@@ -30,28 +30,28 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether `ticket` of `user` is newer than its last kick.
-    package func admit(_ user: UserID, _ ticket: Ticket) -> Bool {
+    /// Whether `ticket` is not below the floor of `user`.
+    package func admits(_ user: UserID, _ ticket: Ticket) -> Bool {
         guard !self.floors.isEmpty else { return true }
         let index = self.index(of: user)
         guard index < self.floors.count, self.floors[index].user == user else { return true }
         return ticket >= self.floors[index].ticket
     }
 
-    /// The index of `user`, or where to insert it.
+    /// The index of the floor of `user`, or the index at which to insert one.
     private func index(of user: UserID) -> Int {
         self.floors.partitioningIndex { $0.user >= user }
     }
 
-    /// The error for a caller that has not joined the live or was kicked since; nil: the caller may act.
+    /// The error for a caller that is not in the live or was kicked after its join; nil: the caller may act.
     package func rejection(of caller: Caller) -> ReplyError? {
         if caller.role == .server { return nil }
         guard let ticket = caller.ticket else {
             return ReplyError(.notInRoom, "join the live before acting in it")
         }
-        // Most lives have no floors, so the look-up of the user can be skipped.
+        // Most lives have no floors; this check avoids a copy of the user's id.
         if self.floors.isEmpty { return nil }
-        return self.admit(caller.userID, ticket)
+        return self.admits(caller.userID, ticket)
             ? nil : ReplyError(.staleTicket, "you were removed from the live; join it again")
     }
 }

@@ -12,14 +12,14 @@ package struct SeatInput: Hashable, Sendable, Codable {
     }
 }
 
-/// What happens to the occupant of the seat that someone is moved to (R7.6).
+/// How a move to an occupied seat is handled (R7.6).
 package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
     case abortWhenOccupied = 0
     case forceReplace = 1
     case swapPosition = 2
 }
 
-/// An offer of a seat to a user who must be in the live; presence checks the membership and sends it back.
+/// An offer of a seat to a user; presence verifies that the user is in the live and returns the offer.
 package enum SeatOffer: Hashable, Sendable, Codable {
     /// An invitation to a seat.
     case invitation(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String)
@@ -33,9 +33,7 @@ package enum SeatOffer: Hashable, Sendable, Codable {
 package enum SeatCommand: Hashable, Sendable, Codable {
     indirect case opened(epoch: Int64, info: LiveInfo)
     indirect case infoChanged(info: LiveInfo)
-    /// The live ended and has left its connection.
-    ///
-    /// Forwarded to presence.
+    /// The live ended and has left its connection: empties the seats and forwards the end to presence.
     indirect case ended(ending: Ending)
     case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
     case cancelApplication(caller: Caller)
@@ -49,29 +47,30 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case leave(caller: Caller)
     case kickOff(user: UserID, caller: Caller)
     case move(user: UserID, to: Int, policy: MoveSeatPolicy, caller: Caller)
-    /// Locks or unlocks a seat and the devices of its occupant; nil leaves a lock as it is.
+    /// Locks or unlocks a seat and the devices of its occupant; nil does not change a lock.
     case lock(seatIndex: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, caller: Caller)
-    /// The caller's own devices; nil leaves one as it is.
+    /// Opens or closes the caller's own devices; nil does not change a device.
     case device(microphone: Bool?, camera: Bool?, suspend: SuspendStatus?, caller: Caller)
-    /// A host forces a device off and locks it, or lifts that lock.
+    /// A host closes and locks a device of another user, or unlocks it.
     case lockDevice(user: UserID, device: Device, isLocked: Bool, caller: Caller)
     /// The app's server puts a user of the live on a seat.
     case place(user: UserID, seatIndex: Int, caller: Caller)
     /// A host reads the open applications and invitations.
     case requests(caller: Caller)
-    /// Presence has verified that the user is in the live; the offer proceeds.
+    /// Presence has verified that the user is in the live, so the offer is carried out.
     case guestMembershipVerified(user: UserInfo, offer: SeatOffer, caller: Caller)
-    /// Presence: the user's last session ended: it left, was kicked, expired or is unknown.
+    /// Presence: the user's last session in the live ended, or the user is unknown.
     case userGone(user: UserID)
-    /// Presence: the user's first session has joined.
+    /// Presence: the user's first session joined the live.
     case userBack(user: UserInfo)
     /// Presence: the user changed its name or avatar.
     case profile(user: UserInfo)
-    /// Presence: a new presence epoch is complete; the seat machine confirms its occupants.
+    /// Presence: a new presence epoch is complete; the seat machine asks whether its occupants are still present.
     case confirmOccupants
+    /// Presence: raises the user's revocation floor to `ticket`.
     case floor(user: UserID, ticket: Ticket)
-    /// The connection machine: this live's connection, its battle and the connection's other battles, each complete,
-    /// with the events that led to them.
+    /// The connection machine: the complete new state of this live's connection, its battle and the connection's other
+    /// battles, and the events since the last state.
     case connection(
         view: ConnectionView?, battle: BattleView?, revision: Int64, events: [StageEvent],
         otherBattles: [BattleView]? = nil)

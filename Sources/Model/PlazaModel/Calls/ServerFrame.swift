@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// What a server sends to a client, each as one JSON text frame `{"<kind>": {…}}` (PROTOCOL.md, section 2).
+/// A JSON text frame from a gateway to a client: `{"<kind>": {…}}` (PROTOCOL.md, section 2).
 package enum ServerFrame: Hashable, Sendable {
     /// The answer to the call `id`.
     case reply(id: Int64, Outcome)
-    /// Items of a live's feed, in order, without gaps; `token` resumes after the last of them.
+    /// Items of a live's feed, in order, without gaps; a resume with `token` continues after the last item.
     case feed(live: LiveID, epoch: Int64, items: [FeedEntry], token: String)
     /// Earlier messages for a new viewer, in order but with gaps; `token` is the current position of the feed.
     case history(live: LiveID, epoch: Int64, items: [FeedEntry], token: String)
     /// A live's count; not part of the feed.
     case counts(LiveCount)
-    /// A message for this user alone; `id` resumes after it.
+    /// A message to this user alone; a login that names `id` gets only later notices.
     case notice(id: String, Notice)
-    /// The gateway stops: the client reconnects after a random delay of at most `reconnectWithin` milliseconds.
+    /// The gateway is stopping: the client reconnects after a random delay of at most `reconnectWithin` milliseconds.
     case drain(reconnectWithin: Int64)
 }
 
@@ -37,7 +37,7 @@ package struct ResumePoint: Hashable, Sendable, Codable {
     package var ticket: Ticket
     /// The last feed position that the client has.
     package var position: FeedPosition
-    /// The token of the frame with this position; finds items in Kafka that the gateway no longer caches.
+    /// The token of the frame with this position, by which a gateway finds items in Kafka that it no longer caches.
     package var token: String?
 
     package init(live: LiveID, ticket: Ticket, position: FeedPosition, token: String? = nil) {

@@ -24,40 +24,38 @@ package import MachineKit
 
 /// The content of one feed item.
 ///
-/// Large payloads are indirect, so that messages are cheap to pass on.
+/// Large payloads are indirect, so that messages are cheap to copy.
 package enum FeedContent: Hashable, Sendable, Codable {
     case text(sender: UserInfo, text: String, extensionInfo: [String: String]?)
     case custom(sender: UserInfo, businessID: String, data: String)
     case audienceJoined(user: UserInfo)
     case audienceLeft(user: UserInfo)
-    /// The live's info as it is now.
+    /// The live's current info.
     indirect case infoChanged(info: LiveInfo)
-    /// Keys that were set and keys that were removed.
+    /// The keys that were set, with their values, and the keys that were removed.
     case metadataChanged(set: [String: String], removed: [String])
     case adminSet(user: UserID)
     case adminRevoked(user: UserID)
-    /// The whole stage as it is now, and the events that led to it.
+    /// The complete current stage, and the events since the previous stage item.
     indirect case stage(record: StageRecord, events: [StageEvent])
-    /// `gift` as the app's catalogue has it, without translations.
+    /// A gift, with the texts of the app's catalogue but without translations.
     indirect case gift(sender: UserInfo, gift: Gift, count: Int, receivers: [UserID])
-    /// A user was muted or unmuted; `until` nil with `isDisable`: for good (R4.17).
+    /// A user was muted (until a time; nil: permanently) or, if `isDisable` is false, unmuted (R4.17).
     case messageDisabled(user: UserInfo, isDisable: Bool, until: Timestamp?)
-    /// A user's name or avatar as it is now (R2.8).
+    /// A user's current name and avatar, after a change (R2.8).
     case userChanged(user: UserInfo)
-    /// Likes of one sender, and the live's new total, which is authoritative (R11.8).
+    /// Likes of one sender, and the live's new total, which replaces any sum that a client keeps (R11.8).
     case likes(total: Int64, sender: UserInfo, count: Int64)
-    /// All users who speak, loudest first; all others are silent (R7.15).
+    /// All users who are speaking, loudest first (R7.15).
     case speaking(users: [Speaker])
     /// The live's current statistics (R11.9).
     indirect case summary(statistics: LiveStatistics)
-    /// `isDegraded`: from here on some tips are dropped because the feed is too full.
-    ///
-    /// Otherwise all tips enter again.
+    /// True: from here on some tips are dropped because the feed is too full; false: all tips enter again.
     case tips(isDegraded: Bool)
     /// The feed's last item.
     indirect case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)
 
-    /// Whether the item is its feed's last.
+    /// Whether this is the last item of its feed.
     package var isEnd: Bool {
         if case .liveEnded = self { return true }
         return false

@@ -9,7 +9,6 @@ package struct FeedToken: Hashable, Sendable {
     /// The offset of the item's record; nil when it is not known.
     package var offset: Int64?
 
-    /// A token.
     package init(_ position: FeedPosition, offset: Int64? = nil) {
         self.position = position
         self.offset = offset
@@ -17,16 +16,16 @@ package struct FeedToken: Hashable, Sendable {
 
     /// The token's text in a frame.
     package var text: String {
-        let place = "\(self.position.epoch).\(self.position.number)"
-        return self.offset.map { "\(place).\($0)" } ?? place
+        let positionText = "\(self.position.epoch).\(self.position.number)"
+        return self.offset.map { "\(positionText).\($0)" } ?? positionText
     }
 
-    /// Parses a token: two or three numbers of `FeedPosition.possible`.
+    /// Parses a token: two or three numbers in `FeedPosition.validNumbers`, separated by dots.
     package init?(text: some StringProtocol) {
         var numbers: [Int64] = []
         for part in text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false) {
             guard part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(part),
-                FeedPosition.possible.contains(number)
+                FeedPosition.validNumbers.contains(number)
             else { return nil }
             numbers.append(number)
         }

@@ -14,26 +14,26 @@ package struct GiftOrder: Hashable, Sendable {
         self.receivers = receivers
     }
 
-    /// The number of gifts in all: each receiver gets `count` of them.
-    package var number: Int64 { Int64(self.count).saturatingMultiply(Int64(max(1, self.receivers.count))) }
+    /// The total number of gifts: each receiver gets `count`.
+    package var totalCount: Int64 { Int64(self.count).saturatingMultiply(Int64(max(1, self.receivers.count))) }
 
     /// The price of all gifts; `Int64.max` on overflow.
-    package func coins(at price: Int64) -> Int64 { price.saturatingMultiply(self.number) }
+    package func coins(at price: Int64) -> Int64 { price.saturatingMultiply(self.totalCount) }
 
-    /// Checks the order apart from its sender.
+    /// Checks everything but the sender's rights.
     ///
     /// - Parameters:
-    ///   - isKnown: whether the app's catalogue has the gift.
-    ///   - hasGifts: whether the app has any.
-    ///   - isOn: whether gifts are enabled in the live.
+    ///   - isInCatalogue: whether the app's catalogue contains the gift.
+    ///   - isCatalogueEmpty: whether the app has no gifts at all.
+    ///   - isGiftEnabled: whether gifts are enabled in the live.
     /// - Returns: the first reason for a rejection; nil: the gift may be sent.
-    package func rejection(isKnown: Bool, hasGifts: Bool, isOn: Bool) -> Rejection? {
+    package func rejection(isInCatalogue: Bool, isCatalogueEmpty: Bool, isGiftEnabled: Bool) -> Rejection? {
         if !Limits.giftCount.contains(self.count) { return .giftCount }
         guard self.receivers.count <= Limits.giftReceivers, Set(self.receivers).count == self.receivers.count else {
             return .giftReceivers
         }
-        if !hasGifts { return .giftsNotEnabled }
-        if !isOn { return .giftsOff }
-        return isKnown ? nil : .noSuchGift
+        if isCatalogueEmpty { return .giftsNotEnabled }
+        if !isGiftEnabled { return .giftsOff }
+        return isInCatalogue ? nil : .noSuchGift
     }
 }

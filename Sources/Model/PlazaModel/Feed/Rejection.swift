@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the fan-out rejects a call.
+/// Why the fan-out rejects a call; `none`: it accepts the call.
 ///
-/// The numbers are stored in state rows and inboxes and never change.
+/// State rows and inboxes store the numbers, which therefore never change.
 package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable {
     case none = 0
     case ended = 1
@@ -11,13 +11,19 @@ package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable 
     case roomMuted = 4
     case empty = 5
     case tooLong = 6
+    /// The feed budget is used up.
     case budget = 7
+    /// The sender's fair share of the feed budget is used up.
     case share = 8
     case userMuted = 9
+    /// The sender exceeded its rate of messages.
     case tooOften = 10
+    /// The message contains a filtered word.
     case sensitive = 11
+    /// The app's catalogue is empty.
     case giftsNotEnabled = 12
     case noSuchGift = 13
+    /// Gifts are disabled in the live.
     case giftsOff = 14
     case giftCount = 15
     case giftReceivers = 16
@@ -25,10 +31,12 @@ package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable 
     case notOnSeat = 18
     case speakingLevel = 19
     case noBusinessID = 20
+    /// The app's backend rejected the message or did not answer.
     case messageForbidden = 21
+    /// The app's backend rejected the gift or did not answer.
     case giftForbidden = 22
 
-    /// The code that the sender gets.
+    /// The reply code that the sender receives.
     package var code: ReplyCode {
         switch self {
         case .none: .failed

@@ -9,28 +9,26 @@ package enum LiveEndReason: String, Hashable, Sendable, Codable {
 
 /// The end of a live, which the machines forward to each other in the order of R18.5.
 ///
-/// The directory decides it once (I1) and sends it to the connection machine, which leaves connection and battle. The
-/// seat machine, presence and the fan-out follow. The fan-out writes the feed's last item, answers the caller and sends
-/// `closed` to the directory. A machine that does not know the live forwards the end too.
+/// The directory decides the end once (I1). The connection machine then ends the live's part in its connection and
+/// battle, the seat machine empties the seats, presence removes the members, and the fan-out writes the feed's last
+/// item, answers the caller and sends `closed` to the directory. A machine that does not know the live only forwards
+/// the end.
 package struct Ending: Hashable, Sendable, Codable {
     /// Why the live ended: by its owner, by the app's server, or by the app's dismissal policy.
     package var reason: LiveEndReason
     /// The caller; nil: the app's dismissal policy ended the live.
     package var caller: Caller?
-    /// The feed epoch of the live that ended.
-    ///
-    /// A newer live of the same name is not affected.
+    /// The feed epoch of the live that ended; a newer live with the same id is not affected.
     package var epoch: Int64
     /// When the live was created.
     package var createdAt: Timestamp
-    /// When the directory ended it.
+    /// When the directory ended the live.
     package var endedAt: Timestamp
-    /// All entries, repeat visits counted; presence sets it.
+    /// All joins, including repeated ones; 0 until presence sets the number.
     package var totalViewers: Int64
     /// The live's info, for an app with webhooks.
     package var info: LiveInfo?
 
-    /// The ending that the directory decides; presence sets `totalViewers` later.
     package init(
         reason: LiveEndReason, caller: Caller?, epoch: Int64, createdAt: Timestamp, endedAt: Timestamp,
         totalViewers: Int64 = 0, info: LiveInfo? = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Whether a guest takes a seat directly or applies for it (R1.7).
+/// Whether a guest may take a seat directly (`free`) or must apply for it (R1.7).
 package enum TakeSeatMode: String, Hashable, Sendable, Codable, CaseIterable {
     case free
     case apply
@@ -19,11 +19,11 @@ package enum TakeSeatMode: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The status of a live (R3.30).
 package enum LiveStatus: Int, Hashable, Sendable, Codable {
-    /// An app's server created it, and its owner has not joined yet.
+    /// An app's server created the live, and the owner has not joined yet.
     case scheduled = 1
-    /// Its owner is in it, or has just created it.
+    /// The owner is in the live, or has just created it.
     case running = 2
-    /// Its owner has left or lost the connection; the live stays.
+    /// The owner has left or lost the connection, but the live continues.
     case suspended = 3
 }
 
@@ -34,12 +34,12 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var liveName = ""
     /// At most 100 bytes.
     package var notice = ""
-    /// Mutes all but owner and admins.
+    /// Whether all viewers except owner and admins are muted.
     package var isMessageDisable = false
-    /// False: lists do not contain the live, but users can join by its id.
+    /// Whether lists contain the live; users who know its id can join in any case.
     package var isPublicVisible = true
     package var keepOwnerOnSeat = true
-    /// How many seats the live has; fixed by the template, except for karaoke and salon.
+    /// The number of seats; fixed by the template, except for karaoke and salon.
     package var maxSeatCount = 9
     package var seatMode = TakeSeatMode.apply
     /// Voice 1 to 199, video 200 to 999.
@@ -71,11 +71,11 @@ package struct LiveInfo: Hashable, Sendable, Codable {
         change(&self)
     }
 
-    /// Voice lives and video lives do not mix (R3.40).
+    /// Whether this is a voice live; voice lives and video lives cannot be connected (R3.40).
     package var isVoice: Bool { (1...199).contains(self.seatTemplate) }
 }
 
-/// The fields that a create or an update names; nil leaves a field as it is (at create: its default).
+/// The fields that a create or an update sets; nil: an update does not change the field, a create uses its default.
 package struct LiveChanges: Hashable, Sendable, Codable {
     package var liveName: String?
     package var notice: String?

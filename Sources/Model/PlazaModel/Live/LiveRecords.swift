@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// The record of a live in the topic `rooms`; a tombstone follows some minutes after the end.
+/// The record of a live in the topic `rooms`; some minutes after the live's end a tombstone removes it.
 package struct LiveRecord: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID
     package var info: LiveInfo
     /// The live's feed epoch: the offset of its creation.
     package var epoch: Int64
-    /// Grows with every change of this live; a reader ignores older ones.
+    /// Grows with every change of the live; readers ignore a record with a lower revision than the last one.
     package var revision: Int64
-    /// Why the live ended; nil: it runs.
+    /// Why the live ended; nil: the live is running.
     package var ended: LiveEndReason?
 
     package init(app: AppID, info: LiveInfo, epoch: Int64, revision: Int64, ended: LiveEndReason? = nil) {
@@ -24,17 +24,18 @@ package struct LiveRecord: Hashable, Sendable, Codable {
     package var key: LiveKey { LiveKey(self.app, self.info.liveID) }
 }
 
-/// The record of a live in the topic `audience.counts`.
+/// The audience count of a live in the topic `audience.counts`.
 package struct CountRecord: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID
     package var live: LiveID
+    /// The live's feed epoch.
     package var epoch: Int64
-    /// Users in the live, the owner not counted.
+    /// Users in the live, without the owner.
     package var count: Int
-    /// All entries so far, repeat visits counted; lists are ordered by it.
+    /// All joins so far, including repeated ones; lists of lives are ordered by this number.
     package var totalViewers: Int
-    /// Whether the count may be out of date, because presence cannot reach Redis.
+    /// Whether the count may be out of date because presence cannot reach Redis.
     package var stale: Bool
     /// The broker's time of the count.
     package var at: Timestamp
@@ -54,11 +55,14 @@ package struct CountRecord: Hashable, Sendable, Codable {
     package var key: LiveKey { LiveKey(self.app, self.live) }
 }
 
-/// The other record in `audience.counts`, one per partition under the key `#epoch/<partition>`: presence has restarted,
-/// so gateways send it their members of the partition's lives (I5).
+/// The presence epoch of a partition, in the topic `audience.counts` under the key `#epoch/<partition>`.
+///
+/// A new epoch begins when presence has lost its leases. Each gateway then reports its connected members of the
+/// partition's lives to presence (I5).
 package struct PresenceEpochRecord: Hashable, Sendable, Codable {
     package var v = 1
     package var partition: Int
+    /// Identifies the epoch; each epoch has a different text.
     package var epoch: String
 
     package init(partition: Int, epoch: String) {
@@ -68,6 +72,6 @@ package struct PresenceEpochRecord: Hashable, Sendable, Codable {
 
     /// The record's key.
     package var keyText: String { Self.keyPrefix + "\(self.partition)" }
-    /// Distinguishes these records' keys from those of lives: no app's name begins with it.
+    /// The prefix of the keys of epoch records; a live's key never begins with `#`.
     package static let keyPrefix = "#epoch/"
 }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A live's statistics: the summary while it runs, and the result of its end (R3.57, R11.9).
+/// A live's statistics, current or final (R3.57, R11.9).
 package struct LiveStatistics: Hashable, Sendable, Codable {
-    /// Entries, including repeat visits; set at the end.
-    ///
-    /// While the live runs, the count records contain this number.
+    /// All joins, including repeated ones; 0 until the live ends, because the count records contain the current number.
     package var totalViewers: Int64
     /// The sum of the counts of all gift calls.
     package var totalGiftsSent: Int64
-    /// The price of those gifts.
+    /// The price of all gifts.
     package var totalGiftCoins: Int64
     /// Users who sent gifts, each counted once.
     package var totalUniqueGiftSenders: Int64
     package var totalLikesReceived: Int64
     /// Texts and custom messages that entered the feed.
     package var totalMessageCount: Int64
-    /// Milliseconds since the live began.
+    /// The milliseconds since the live was created.
     package var liveDuration: Int64
 
     package init(

@@ -8,6 +8,7 @@ package struct Sanction: Hashable, Sendable, Codable {
     package var until: Timestamp?
     /// The reason that the author of a ban gave, at most 200 bytes; empty for mutes.
     package var reason: String
+    /// The author of the ban or mute.
     package var by: UserID
 
     package init(user: UserID, until: Timestamp?, reason: String = "", by: UserID) {
@@ -18,7 +19,7 @@ package struct Sanction: Hashable, Sendable, Codable {
     }
 }
 
-/// Part of a live's list of bans or mutes, in the order of the users.
+/// A page of a live's bans or mutes, ordered by user id.
 package struct SanctionPage: Hashable, Sendable, Codable {
     package var items: [Sanction]
     /// The offset of the next page; 0: this is the last page.

@@ -23,9 +23,9 @@ package enum BattleEndReason: String, Hashable, Sendable, Codable {
     case allMemberExit
 }
 
-/// A battle as each of its lives displays it.
+/// A battle that has started, as each of its lives displays it.
 ///
-/// After its end it stays with the result until the next battle starts.
+/// An ended battle is displayed with its result until the next battle starts.
 package struct BattleView: Hashable, Sendable, Codable {
     package var id: BattleID
     package var extensionInfo: String
@@ -34,13 +34,11 @@ package struct BattleView: Hashable, Sendable, Codable {
     /// Whether the invited lives had to accept.
     package var needResponse: Bool
     package var startTime: Timestamp
-    /// The planned end time; once `ended` is set, the actual one.
+    /// The planned end time; once `ended` is set, the actual end time.
     package var endTime: Timestamp
     /// The inviter's side first, then the others in the order of invitation.
     package var sides: [BattleSide]
-    /// How the battle ended, or nil while it runs.
-    ///
-    /// Once set, the scores are final.
+    /// How the battle ended, which makes the scores final; nil while it runs.
     package var ended: BattleEndReason?
 
     package init(
@@ -91,7 +89,7 @@ package struct BattleDetails: Hashable, Sendable, Codable {
     package var durationSeconds: Int64
     package var needResponse: Bool
     package var extensionInfo: String
-    /// When the open invitations expire; nil: none is open.
+    /// When the open invitations expire; nil: no invitation is open.
     package var expiresAt: Timestamp?
     /// The invited lives; empty once the battle has started.
     package var invitees: [Invitee]

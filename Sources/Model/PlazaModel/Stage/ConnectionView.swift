@@ -27,9 +27,10 @@ package struct ConnectionMember: Hashable, Sendable, Codable {
     }
 }
 
-/// A co-host connection as each of its lives displays it; members in the order in which they joined (I12).
+/// A co-host connection, as each of its lives displays it.
 package struct ConnectionView: Hashable, Sendable, Codable {
     package var id: ConnectionID
+    /// The connected lives in the order in which they joined (I12).
     package var members: [ConnectionMember]
     /// The layout template of all connected lives, in place of their own (R9.11).
     package var templateID: Int

@@ -1,45 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A seat and layout template (R3.16, R3.18): how many seats a live has, and how those on stage are laid out.
+/// A template of a live's stage (R3.16, R3.18): the number of seats, and the layout of the users on them.
 ///
-/// Voice templates have the numbers 1 to 199, video templates 200 to 999. One number may serve a live of its own, a
-/// co-host connection, or both.
+/// Voice templates have the numbers 1 to 199, video templates 200 to 999. A template is for single lives, for co-host
+/// connections, or for both.
 package struct SeatTemplate: Hashable, Sendable {
-    /// Voice lives and video lives do not mix.
+    /// The kind of live; voice lives and video lives cannot be connected.
     package enum Kind: Hashable, Sendable {
         case voice
         case video
     }
 
-    /// How the people on stage are laid out.
+    /// The arrangement of the users on stage; a fixed one also shows empty seats.
     package enum Shape: Hashable, Sendable {
-        /// Equal cells, re-flowed by the number of people, the last row centred.
+        /// Equal cells, whose size depends on the number of users; the last row is centred.
         case dynamicGrid
-        /// The first user full screen, the others in small squares over its right edge, filled from the bottom up.
+        /// The first user full screen; the others in small squares at the right edge, from the bottom up.
         case floats
-        /// Three by three cells, empty ones stay.
+        /// Fixed: three rows of three cells.
         case fixedGrid
-        /// One tall window on the left, a column of six on the right, empty ones stay.
+        /// Fixed: one tall window on the left, a column of six on the right.
         case fixedColumn
-        /// Only seat 0 has video; the others are audio only.
+        /// Seat 0 has video; all other seats are audio only.
         case oneVideo
-        /// Two windows side by side, empty ones stay.
+        /// Fixed: two windows side by side.
         case twoHosts
         /// The first user on the left, the others in a column on the right.
         case leftFocus
-        /// As many columns as rows, every cell alike, filled row by row.
+        /// As many columns as rows of equal cells, filled row by row.
         case uniformGrid
-        /// Two halves of six cells each, empty ones stay.
+        /// Fixed: two halves of six cells each.
         case twoGroups
-        /// Rows of `columns` squares, as many as there are seats.
+        /// Fixed: rows of `columns` squares, one square per seat.
         case rows(columns: Int)
-        /// Six squares for each live, two lives side by side.
+        /// Six squares for each of two lives side by side.
         case voiceGroups
     }
 
     /// The template's number in calls and records.
     package let id: Int
-    /// The template's name.
     package let name: String
     package let kind: Kind
     package let isLandscape: Bool
@@ -58,7 +57,7 @@ package struct SeatTemplate: Hashable, Sendable {
         self.shape = shape
     }
 
-    /// The numbers that voice templates have.
+    /// The numbers of voice templates.
     package static var voiceIDs: ClosedRange<Int> { 1...199 }
 
     /// Every template, by number.
@@ -79,23 +78,23 @@ package struct SeatTemplate: Hashable, Sendable {
         SeatTemplate(802, "portraitFixed6v6", .video, seats: 12...12, .twoGroups),
     ]
 
-    /// The default template, also in place of an unknown one.
+    /// The default template, also used instead of an unknown number.
     package static let dynamicGrid = SeatTemplate(600, "videoDynamicGrid9Seats", .video, seats: 9...9, .dynamicGrid)
 
     private static let byID = Dictionary(uniqueKeysWithValues: SeatTemplate.all.map { ($0.id, $0) })
 
-    /// The template of that number; nil when there is none.
+    /// The template with this number; nil: there is none.
     package init?(_ id: Int) {
         guard let found = Self.byID[id] else { return nil }
         self = found
     }
 
-    /// The template of that number; 600 when there is none.
+    /// The template with this number, or the default template.
     package static func resolved(_ id: Int) -> SeatTemplate { SeatTemplate(id) ?? .dynamicGrid }
 
-    /// The template that lays out a connection of lives of `kind`; 0 stands for the kind's own.
+    /// The template for a connection of lives of `kind`; 0: the default template of that kind.
     ///
-    /// - Returns: nil when the template is not for co-host connections of that kind.
+    /// - Returns: nil: the template is not for co-host connections of that kind.
     package static func forConnection(_ id: Int, of kind: Kind) -> SeatTemplate? {
         switch kind {
         case .voice: id == 0 || id == 2 ? SeatTemplate(2) : nil
@@ -106,7 +105,7 @@ package struct SeatTemplate: Hashable, Sendable {
     /// Whether the template fixes the number of seats.
     package var fixesSeatCount: Bool { self.seats.lowerBound == self.seats.upperBound }
 
-    /// The number of seats of a live that requests `count`.
+    /// The number of seats nearest to `count` that the template allows.
     package func seatCount(requested count: Int) -> Int {
         min(max(count, self.seats.lowerBound), self.seats.upperBound)
     }

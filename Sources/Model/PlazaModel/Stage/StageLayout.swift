@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The canvas of a live and the regions of those on stage, computed with each revision of the seat list (R9.9).
+/// The positions at which clients draw the users on stage, recomputed at each change of the seats (R9.9).
 ///
-/// In pixels of a canvas that clients scale to fit. Regions lie inside the canvas and overlap only with different
-/// `zorder`. A region of size zero belongs to a user who is heard but not shown.
+/// Positions and sizes are pixels of the canvas, which clients scale to fit. Regions lie inside the canvas and overlap
+/// only if they have different `zorder`. A user who is heard but not shown has a region of size zero.
 package struct StageLayout: Hashable, Sendable, Codable {
     /// The surface that the regions lie on.
     package struct Canvas: Hashable, Sendable, Codable {
@@ -18,7 +18,7 @@ package struct StageLayout: Hashable, Sendable, Codable {
         }
     }
 
-    /// Where one seat of one live is shown.
+    /// The area in which one seat of one live is drawn.
     package struct Region: Hashable, Sendable, Codable {
         package var live: LiveID
         /// The occupant; empty for an empty seat.
@@ -28,7 +28,7 @@ package struct StageLayout: Hashable, Sendable, Codable {
         package var y: Int
         package var width: Int
         package var height: Int
-        /// Regions with a higher value are drawn above others.
+        /// Regions with a higher value are drawn above regions with a lower one.
         package var zorder: Int
 
         package init(
@@ -54,7 +54,7 @@ package struct StageLayout: Hashable, Sendable, Codable {
         self.regions = regions
     }
 
-    /// The layout of a record without one.
+    /// An empty layout, for records without the field.
     package static let none = StageLayout(
         canvas: Canvas(width: 0, height: 0, templateID: SeatTemplate.dynamicGrid.id), regions: [])
 }

@@ -6,23 +6,23 @@ package enum Device: String, Hashable, Sendable, Codable, CaseIterable {
     case camera
 }
 
-/// Why a user on a seat cannot be seen or heard now (R1.12).
+/// Why a user on a seat is temporarily not visible or audible (R1.12).
 package enum SuspendStatus: String, Hashable, Sendable, Codable {
     case none
     case inBackground
     case inCalling
 }
 
-/// Someone on a seat (R1.8).
+/// The occupant of a seat (R1.8).
 package struct SeatUser: Hashable, Sendable, Codable {
     package var user: UserInfo
     package var role: LiveRole
     package var live: LiveID
     package var isMicrophoneOn: Bool
-    /// False while a host has closed the microphone or locked the seat's microphone.
+    /// False while a host has locked the user's microphone or the seat's microphone.
     package var allowOpenMicrophone: Bool
     package var isCameraOn: Bool
-    /// False while a host has closed the camera or locked the seat's camera.
+    /// False while a host has locked the user's camera or the seat's camera.
     package var allowOpenCamera: Bool
     package var suspendStatus: SuspendStatus
 
@@ -53,14 +53,14 @@ package struct SeatUser: Hashable, Sendable, Codable {
     }
 }
 
-/// One seat of a live; a seat list is complete, empty seats too (R1.9, R7.1).
+/// One seat of a live; seat lists also contain the empty seats (R1.9, R7.1).
 package struct Seat: Hashable, Sendable, Codable {
     package var index: Int
-    /// Whether the seat is locked, so that nobody can take it.
+    /// Whether nobody can take the seat.
     package var isLocked: Bool
-    /// The occupant cannot open the microphone.
+    /// Whether the occupant cannot open the microphone.
     package var isMicrophoneLocked: Bool
-    /// The occupant cannot open the camera.
+    /// Whether the occupant cannot open the camera.
     package var isCameraLocked: Bool
     package var occupant: SeatUser?
 
@@ -85,7 +85,7 @@ package struct Seat: Hashable, Sendable, Codable {
     }
 }
 
-/// The record of a live in the topic `stages`: who is on stage, as one revision.
+/// The record of a live in the topic `stages`: its seats, connection, battles and layout.
 package struct StageRecord: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID
@@ -95,10 +95,10 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var seats: [Seat]
     package var connection: ConnectionView?
     package var battle: BattleView?
-    /// The connection's other battles that run or whose results are still shown, in the order of their start; nil:
-    /// none.
+    /// The connection's other battles that are running or whose results are still displayed, in the order of their
+    /// start; nil: none.
     package var otherBattles: [BattleView]?
-    /// The layout of everybody on stage, also in connected lives.
+    /// The layout of the users on stage, including those of connected lives.
     package var layout: StageLayout
 
     package init(
@@ -133,7 +133,7 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var key: LiveKey { LiveKey(self.app, self.live) }
 }
 
-/// An event on a stage; the feed item with the new stage carries it.
+/// An event on a stage; the feed item with the new stage contains the event.
 package enum StageEvent: Hashable, Sendable, Codable {
     case seatTaken(index: Int, user: UserInfo)
     case seatLeft(index: Int, user: UserInfo)
@@ -142,7 +142,7 @@ package enum StageEvent: Hashable, Sendable, Codable {
     case seatUnlocked(index: Int)
     case coHostJoined(member: ConnectionMember)
     case coHostLeft(member: ConnectionMember)
-    /// The other live was muted or unmuted in this live's mix alone.
+    /// Another live was muted or unmuted for the viewers of this live only.
     case coHostMuted(live: LiveID, isMuted: Bool)
     case battleStarted(battle: BattleID)
     case battleUserJoined(battle: BattleID, live: LiveID)

@@ -29,7 +29,7 @@ extension KafkaSecurity {
 
     /// Reports settings that miss one another; what is given and cannot be used was reported already.
     private func rejectContradictions(_ reader: inout SettingsReader) {
-        let given = Set(reader.effective.filter { $0.source != .standard }.map(\.name))
+        let given = Set(reader.effective.filter { $0.source != .defaultValue }.map(\.name))
         let hasPassword = given.contains("kafka-password-file") || self.password != nil
         let security = self.transport.rawValue
         func isGiven(_ name: String) -> Bool { given.contains(name) }
@@ -74,7 +74,7 @@ extension KafkaSecurity {
     package static func arguments(
         from reader: SettingsReader, absolute: (String) -> String
     ) -> [String] {
-        let given = reader.effective.filter { $0.source != .standard && Self.optionNames.contains($0.name) }
+        let given = reader.effective.filter { $0.source != .defaultValue && Self.optionNames.contains($0.name) }
         return given.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolute($0.value) : $0.value] }
     }
 }

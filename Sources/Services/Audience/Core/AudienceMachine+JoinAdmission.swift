@@ -19,7 +19,7 @@ extension AudienceMachine {
                 guard let ticket = caller.ticket else { return nil }
                 if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
                 // After a kick a user cannot resume with its old ticket: it has to join without one (I6).
-                return fence.admit(caller.userID, ticket) ? nil : Self.ticketRevoked
+                return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevoked
             }
             guard let until = ban.until else {
                 return ReplyError(.banned, "you are banned from the live without an end")

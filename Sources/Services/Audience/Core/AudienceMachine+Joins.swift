@@ -34,7 +34,7 @@ extension AudienceMachine {
             default: break
             }
         }
-        if !isConfirmed, let oldTicket = caller.ticket, !rows.fence(input.key).admit(caller.userID, oldTicket) {
+        if !isConfirmed, let oldTicket = caller.ticket, !rows.fence(input.key).admits(caller.userID, oldTicket) {
             // Redis cannot be reached, and an earlier input of the same batch has kicked the user.
             return self.replyAndRecord(
                 caller, .failure(error: Self.ticketRevoked), input, planned.moment, in: &rows, into: &effects)
@@ -70,7 +70,7 @@ extension AudienceMachine {
     private static func wasInLive(_ caller: Caller, _ row: LiveRow, _ fence: RevocationFence) -> Bool {
         if caller.userID == row.owner { return row.ownerPresence == .present }
         guard let ticket = caller.ticket else { return false }
-        return ticket.offset >= row.openedAt && fence.admit(caller.userID, ticket)
+        return ticket.offset >= row.openedAt && fence.admits(caller.userID, ticket)
             && !row.kickedWhileStale.contains(caller.userID)
     }
 

@@ -49,7 +49,7 @@ extension AudienceMachine {
         _ ending: Ending, of key: LiveKey, _ planned: PlannedInput, in rows: Rows, into effects: inout [Effect]
     ) {
         // If a live of the same name has begun in this batch, the published count belongs to the new live.
-        if planned.epoch != nil, rows.live(key) == nil { effects.append(.countGone(key)) }
+        if planned.epoch != nil, rows.live(key) == nil { effects.append(.countRemoved(key)) }
         effects.append(.barrage(BarrageInput(key, .ended(ending: ending))))
     }
 }

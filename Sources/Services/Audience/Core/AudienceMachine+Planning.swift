@@ -88,7 +88,7 @@ extension AudienceMachine {
         let key = input.key
         // Whether the ticket is from this live, was issued before this input, and after the user's last kick or ban.
         func isValidTicket(of user: UserID, _ ticket: Ticket) -> Bool {
-            ticket.offset >= row.openedAt && ticket.offset < moment.offset && fence.admit(user, ticket)
+            ticket.offset >= row.openedAt && ticket.offset < moment.offset && fence.admits(user, ticket)
         }
         switch input.command {
         case .opened, .ended, .unbanned, .rights: return nil

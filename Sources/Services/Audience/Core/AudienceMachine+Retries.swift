@@ -13,7 +13,7 @@ extension AudienceMachine {
         if input.command.isRecorded {
             let key = AudienceKey.calls(input.key, caller.userID, caller.request.session)
             var window = rows.window(key) ?? CallWindow(at: moment)
-            window.record(.answered(outcome: outcome, seen: nil), of: caller.counter, at: moment)
+            window.record(.answered(outcome: outcome, required: nil), of: caller.counter, at: moment)
             rows[key] = .calls(row: window)
         }
         effects.append(.reply(Reply(to: caller, app: input.key.app, outcome)))
@@ -24,10 +24,10 @@ extension AudienceMachine {
         guard let caller = input.command.caller else { return }
         let window = rows.window(.calls(input.key, caller.userID, caller.request.session))
         switch window?.lookup(caller.counter) {
-        case .repeated(.answered(let outcome, let seen)):
+        case .repeated(.answered(let outcome, let required)):
             let rejection = self.rejection(ofRepeatedJoin: outcome, caller, input.key, in: rows)
             let reply = rejection.map { Outcome.failure(error: $0) } ?? outcome
-            effects.append(.reply(Reply(to: caller, app: input.key.app, reply, seen: seen)))
+            effects.append(.reply(Reply(to: caller, app: input.key.app, reply, required: required)))
         case .repeated(.passedOn), .fresh, .forgotten, nil:
             // The first copy was rejected in this batch without recording an outcome.
             effects.append(.requestForgotten(caller, input.key.app))
@@ -44,7 +44,7 @@ extension AudienceMachine {
     ) -> ReplyError? {
         guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else { return nil }
         guard rows.live(key)?.epoch == epoch else { return ReplyError(.noSuchRoomOnEntry, "the live has ended") }
-        return rows.fence(key).admit(caller.userID, ticket) ? nil : Self.ticketRevoked
+        return rows.fence(key).admits(caller.userID, ticket) ? nil : Self.ticketRevoked
     }
 
     /// Replaces the recorded outcomes of a session's joins up to `ticket` by an error, because the session has left.
@@ -54,11 +54,12 @@ extension AudienceMachine {
         let calls = AudienceKey.calls(key, user, session)
         guard var window = rows.window(calls) else { return }
         window.replaceOutcomes { recorded in
-            guard case .answered(.success(.joined(let joinTicket, _, _, _)), let seen) = recorded, joinTicket <= ticket
+            guard case .answered(.success(.joined(let joinTicket, _, _, _)), let required) = recorded,
+                joinTicket <= ticket
             else {
                 return nil
             }
-            return .answered(outcome: .failure(error: Self.sessionLeft), seen: seen)
+            return .answered(outcome: .failure(error: Self.sessionLeft), required: required)
         }
         rows[calls] = .calls(row: window)
     }

@@ -32,7 +32,7 @@ package struct PresenceSettings: Sendable {
             "lease-seconds", default: 90, range: 2...3600,
             help: "How long a silent client stays in a live. The gateways need the same value.")
         if self.redisUser != nil, self.redisPassword == nil,
-            !reader.effective.contains(where: { $0.name == "redis-password-file" && $0.source != .standard })
+            !reader.effective.contains(where: { $0.name == "redis-password-file" && $0.source != .defaultValue })
         {
             reader.reject("redis-password-file", value: nil, remedy: "give the file with the password of --redis-user")
         }
@@ -54,7 +54,7 @@ package struct PresenceSettings: Sendable {
         let breaker = CircuitBreaker { MonotonicClock.milliseconds }
         let settings = self
         return MachineSpec(
-            name: PresenceMetrics.machine, inbox: .audienceInbox, state: .audienceState, facts: [.audienceCounts]
+            name: PresenceMetrics.machine, inbox: .audienceInbox, state: .audienceState, publicTopics: [.audienceCounts]
         ) { context in
             var redis = RedisClient.Settings(host: settings.redisHost, port: settings.redisPort)
             redis.user = settings.redisUser

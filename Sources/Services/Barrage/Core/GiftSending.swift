@@ -23,7 +23,7 @@ extension BarrageMachine {
             let content = FeedContent.gift(
                 sender: caller.user, gift: gift, count: order.count, receivers: receivers)
             let position = feed.append(content, .gift, to: key, under: rules, at: moment.now, into: &effects)
-            feed.statistics.totalGiftsSent = feed.statistics.totalGiftsSent.saturatingAdd(order.number)
+            feed.statistics.totalGiftsSent = feed.statistics.totalGiftsSent.saturatingAdd(order.totalCount)
             feed.statistics.totalGiftCoins = feed.statistics.totalGiftCoins.saturatingAdd(order.coins(at: gift.coins))
             feed.markSummaryChanged(at: moment.now)
             return MessageOutcome(at: position)
@@ -46,7 +46,7 @@ extension FeedRow {
     fileprivate func gift(of order: GiftOrder, under rules: AppRules) -> Result<Gift, Rejection> {
         let gift = rules.gifts[order.gift]
         let rejection = order.rejection(
-            isKnown: gift != nil, hasGifts: !rules.gifts.isEmpty, isOn: self.rights.isGiftEnabled)
+            isInCatalogue: gift != nil, isCatalogueEmpty: rules.gifts.isEmpty, isGiftEnabled: self.rights.isGiftEnabled)
         guard let gift, rejection == nil else { return .failure(rejection ?? .noSuchGift) }
         return .success(gift)
     }

@@ -14,8 +14,8 @@ extension DirectoryMachine {
     ) {
         let callsKey = DirectoryKey.appCalls(app, caller.request.session)
         switch rows.lookup(callsKey, caller) {
-        case .repeated(.answered(let outcome, let seen)):
-            effects.append(.reply(Reply(to: caller, app: app, outcome, seen: seen)))
+        case .repeated(.answered(let outcome, let required)):
+            effects.append(.reply(Reply(to: caller, app: app, outcome, required: required)))
             return
         case .repeated(.passedOn), .forgotten:
             effects.append(.requestForgotten(caller, app))
@@ -39,11 +39,11 @@ extension DirectoryMachine {
                 rows[.app(app)] = .app(row: row)
                 effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))
             }
-            let seen = RequiredRevision(.apps, LiveID(""), revision: row.revision)
-            rows.record(callsKey, caller, .answered(outcome: .success(result: .done), seen: seen), at: moment)
-            effects.append(.success(.done, to: caller, app: app, seen: seen))
+            let required = RequiredRevision(.apps, LiveID(""), revision: row.revision)
+            rows.record(callsKey, caller, .answered(outcome: .success(result: .done), required: required), at: moment)
+            effects.append(.success(.done, to: caller, app: app, required: required))
         } catch {
-            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), required: nil), at: moment)
             effects.append(.reply(Reply(to: caller, app: app, .failure(error: error))))
         }
     }

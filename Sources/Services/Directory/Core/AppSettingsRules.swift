@@ -151,7 +151,7 @@ enum AppSettingsRules {
         bytes += try self.checkText(extensionInfo, "\(item): extensionInfo", AppLimits.extensionInfoBytes)
         // The languages are sorted, so that the first of several errors does not depend on the order of a dictionary.
         for (language, text) in translations.sorted(by: { $0.key < $1.key }) {
-            guard TextRule.isWord(language, maxBytes: AppLimits.languageBytes) else {
+            guard TextRule.isIdentifier(language, maxBytes: AppLimits.languageBytes) else {
                 throw ReplyError(
                     .badParameter,
                     "\(item): a language is 1 to \(AppLimits.languageBytes) letters, digits, hyphens or underscores")

@@ -37,10 +37,10 @@ extension CallOutcome {
     ///
     /// A live's metadata may be large, and a window has up to 16 outcomes.
     fileprivate var withoutMetadata: CallOutcome {
-        guard case .answered(.success(.live(var info, let epoch)), let seen) = self, !info.metaData.isEmpty else {
+        guard case .answered(.success(.live(var info, let epoch)), let required) = self, !info.metaData.isEmpty else {
             return self
         }
         info.metaData = [:]
-        return .answered(outcome: .success(result: .live(info: info, epoch: epoch)), seen: seen)
+        return .answered(outcome: .success(result: .live(info: info, epoch: epoch)), required: required)
     }
 }

@@ -41,8 +41,9 @@ extension DirectoryMachine {
         }
         let callsKey = DirectoryKey.liveCalls(key, caller.request.session)
         switch rows.lookup(callsKey, caller) {
-        case .repeated(.answered(let outcome, let seen)):
-            effects.append(.reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), seen: seen)))
+        case .repeated(.answered(let outcome, let required)):
+            effects.append(
+                .reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), required: required)))
             return
         case .repeated(.passedOn) where call.isEnd:
             // The call is not executed again, because it must not end a newer live of the same name.
@@ -67,11 +68,11 @@ extension DirectoryMachine {
                 effects.append(.live(row.record(app: key.app)))
                 self.sendChangeEvent(call, from: oldRow.info, to: row.info, at: moment.now, into: &effects)
             }
-            let seen = RequiredRevision(.rooms, key.live, revision: row.revision)
-            let outcome = self.appendEffects(of: decision, call, seen, into: &effects)
+            let required = RequiredRevision(.rooms, key.live, revision: row.revision)
+            let outcome = self.appendEffects(of: decision, call, required, into: &effects)
             rows.record(callsKey, caller, outcome, at: moment)
         } catch {
-            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), required: nil), at: moment)
             effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
         }
     }
@@ -80,13 +81,13 @@ extension DirectoryMachine {
     ///
     /// - Returns: the outcome to record.
     private func appendEffects(
-        of decision: CallDecision, _ call: LiveCall, _ seen: RequiredRevision, into effects: inout [Effect]
+        of decision: CallDecision, _ call: LiveCall, _ required: RequiredRevision, into effects: inout [Effect]
     ) -> CallOutcome {
         switch decision {
         case .done(let result, let newEffects):
             effects += newEffects
-            effects.append(.success(result, to: call.caller, app: call.key.app, seen: seen))
-            return .answered(outcome: .success(result: result), seen: seen)
+            effects.append(.success(result, to: call.caller, app: call.key.app, required: required))
+            return .answered(outcome: .success(result: result), required: required)
         case .passedOn(let newEffects):
             effects += newEffects
             return .passedOn

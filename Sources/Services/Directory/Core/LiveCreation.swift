@@ -29,8 +29,8 @@ extension DirectoryMachine {
         let caller = request.caller
         let callsKey = DirectoryKey.ownerCalls(request.ownerKey, caller.request.session)
         switch rows.lookup(callsKey, caller) {
-        case .repeated(.answered(let outcome, let seen)):
-            effects.append(.reply(Reply(to: caller, app: request.app, outcome, seen: seen)))
+        case .repeated(.answered(let outcome, let required)):
+            effects.append(.reply(Reply(to: caller, app: request.app, outcome, required: required)))
             return
         case .repeated(.passedOn):
             effects.append(.directory(request.input(.repeatOpen(live: request.key.live, caller: caller))))
@@ -56,7 +56,7 @@ extension DirectoryMachine {
                 live: request.key.live, changes: request.changes, owner: request.owner, caller: caller)
             effects.append(.directory(request.input(open)))
         } catch {
-            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), required: nil), at: moment)
             effects.append(.reply(Reply(to: caller, app: request.app, .failure(error: error))))
         }
     }
@@ -75,7 +75,9 @@ extension DirectoryMachine {
         guard UserID(checking: owner.userID.text) != nil else {
             throw ReplyError(.badParameter, "the owner's id is 1 to 32 letters, digits, '-' or '_'")
         }
-        if let error = UserInfo.validationError(name: owner.userName, avatarURL: owner.avatarURL, of: "owner") {
+        if let error = UserInfo.validationError(
+            name: owner.userName, avatarURL: owner.avatarURL, parameterPrefix: "owner")
+        {
             throw error
         }
         _ = try NewLiveDefaults.info(for: request, self.policies[request.app], at: Timestamp(milliseconds: 0))
@@ -112,17 +114,17 @@ extension DirectoryMachine {
         }
         var outcome = Outcome.failure(
             error: ReplyError(.createdTooOften, "the last live with this id is still ending", retryAfter: 100))
-        var seen: RequiredRevision?
+        var required: RequiredRevision?
         if case .live(let row)? = rows[.live(key)], row.ended == nil {
             if row.info.liveOwner.userID == owner {
                 outcome = .success(result: .live(info: row.info, epoch: row.epoch))
-                seen = RequiredRevision(.rooms, key.live, revision: row.revision)
+                required = RequiredRevision(.rooms, key.live, revision: row.revision)
             } else {
                 outcome = .failure(error: ReplyError(.roomExists, "the live's id is in use"))
             }
         }
-        rows.record(callsKey, caller, .answered(outcome: outcome, seen: seen), at: moment)
-        effects.append(.reply(Reply(to: caller, app: key.app, outcome, seen: seen)))
+        rows.record(callsKey, caller, .answered(outcome: outcome, required: required), at: moment)
+        effects.append(.reply(Reply(to: caller, app: key.app, outcome, required: required)))
     }
 
     /// Second step of a new live, keyed by the live: checks that the id is free, and opens the live.
@@ -132,10 +134,10 @@ extension DirectoryMachine {
         let caller = request.caller
         let callsKey = DirectoryKey.liveCalls(request.key, caller.request.session)
         switch rows.lookup(callsKey, caller) {
-        case .repeated(.answered(let outcome, let seen)):
+        case .repeated(.answered(let outcome, let required)):
             // The caller repeated the request for another owner, or after the first step's window had removed the
             // outcome. In both cases the first step has stored a new claim, which must be released.
-            let reply = Reply(to: caller, app: request.app, outcome, seen: seen)
+            let reply = Reply(to: caller, app: request.app, outcome, required: required)
             self.rejectAndReleaseClaim(request, reply, in: rows, into: &effects)
             return
         case .repeated(.passedOn), .forgotten:
@@ -155,12 +157,12 @@ extension DirectoryMachine {
             row.dismissAt = self.dismissalTime(of: row, app: request.app)
             rows[.live(request.key)] = .live(row: row)
             let outcome = Outcome.success(result: .live(info: info, epoch: row.epoch))
-            let seen = RequiredRevision(.rooms, request.key.live, revision: row.revision)
-            rows.record(callsKey, caller, .answered(outcome: outcome, seen: seen), at: moment)
+            let required = RequiredRevision(.rooms, request.key.live, revision: row.revision)
+            rows.record(callsKey, caller, .answered(outcome: outcome, required: required), at: moment)
             self.publishOpening(row, request.key, by: caller, at: moment.now, into: &effects)
-            effects.append(.reply(Reply(to: caller, app: request.app, outcome, seen: seen)))
+            effects.append(.reply(Reply(to: caller, app: request.app, outcome, required: required)))
         } catch {
-            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), seen: nil), at: moment)
+            rows.record(callsKey, caller, .answered(outcome: .failure(error: error), required: nil), at: moment)
             self.rejectAndReleaseClaim(
                 request, Reply(to: caller, app: request.app, .failure(error: error)), in: rows, into: &effects)
         }
@@ -222,8 +224,9 @@ extension DirectoryMachine {
     /// Sends the recorded reply of the second step to a repeated create, without opening a live.
     func repeatReplyOfOpening(_ key: LiveKey, _ caller: Caller, in rows: DirectoryRows, into effects: inout [Effect]) {
         switch rows.lookup(.liveCalls(key, caller.request.session), caller) {
-        case .repeated(.answered(let outcome, let seen)):
-            effects.append(.reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), seen: seen)))
+        case .repeated(.answered(let outcome, let required)):
+            effects.append(
+                .reply(Reply(to: caller, app: key.app, rows.reply(with: outcome, about: key), required: required)))
         case .repeated(.passedOn), .forgotten, .fresh:
             effects.append(.requestForgotten(caller, key.app))
         }

@@ -54,7 +54,7 @@ extension DirectoryMachine {
         guard case .live(var row)? = rows[.live(key)] else { return }
         guard row.ended == nil else {
             rows[.live(key)] = nil
-            effects.append(.liveGone(key))
+            effects.append(.liveRemoved(key))
             return
         }
         // The policy may have changed since the dismissal time was computed.

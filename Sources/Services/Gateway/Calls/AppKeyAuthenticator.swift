@@ -18,7 +18,7 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
         self.appCount = keyring.apps.count
     }
 
-    /// The reason why the apps file cannot be used, such as having no key; nil if it is valid.
+    /// The remedy if the apps file is invalid or has no key; nil if it is valid.
     package static func validationError(in apps: [UInt8]) -> String? {
         guard !apps.isEmpty else { return "name the file with the apps' keys, or give them by --apps-json" }
         do throws(KeyringError) {
@@ -28,7 +28,7 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
         }
     }
 
-    package func authenticate(_ token: String) throws(ReplyError) -> Admission {
+    package func authenticate(_ token: String) throws(ReplyError) -> TokenIdentity {
         let claims: TokenClaims
         do throws(TokenError) {
             claims = try self.verifier.verify(token, now: WallClock.milliseconds() / 1000)
@@ -40,12 +40,12 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
             default: throw ReplyError(.tokenInvalid, "the token is not valid here: \(error)")
             }
         }
-        // A token's profile is shown like any other, so the same rule holds for it (R17.4).
+        // Other users see the profile, so the limits of profiles apply to the token's as well (R17.4).
         let profile = [("name", claims.name, Limits.userNameBytes), ("avatar", claims.avatar, Limits.urlBytes)]
         for (claim, text, limit) in profile where !TextRule.isPlain(text ?? "", maxBytes: limit) {
             throw .notPlain("the token is not valid here: \(claim)", maxBytes: limit, .tokenInvalid)
         }
-        return Admission(
+        return TokenIdentity(
             app: AppID(claims.app), user: UserID(claims.user), role: claims.role == .server ? .server : .user,
             name: claims.name, avatarURL: claims.avatar, expiresAt: claims.expires * 1000)
     }

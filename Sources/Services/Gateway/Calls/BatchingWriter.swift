@@ -24,8 +24,8 @@ final class BatchingWriter: RecordSink {
     static let gap = Milliseconds(8)
     /// The largest number of buffered records.
     ///
-    /// One gap's worth of traffic fits; the limit is reached only while the flushing thread is delayed, and further
-    /// records are then refused.
+    /// The records of one gap fit. The limit is reached only if the flushing thread is delayed; further records are then
+    /// refused.
     static let limit = 20_000
 
     private let next: any RecordSink

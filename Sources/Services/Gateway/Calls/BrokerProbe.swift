@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import Observability
 
-/// Probes an unreachable broker until it answers, so that no client's call has to be held up to find out.
+/// Probes an unreachable broker until it answers, so that no client's call has to wait for a timeout.
 ///
 /// Each outage has its own thread, which ends when the broker is reachable again or at `stop`.
 package final class BrokerProbe: Sendable {
@@ -12,17 +12,17 @@ package final class BrokerProbe: Sendable {
     }
 
     /// The timeout of one probe request; shorter than the time in which the gateway must stop.
-    package static let questionMilliseconds = 900
+    package static let requestMilliseconds = 900
     private static let pause = Duration.milliseconds(200)
 
-    private let ask: @Sendable () -> Bool
+    private let sendRequest: @Sendable () -> Bool
     private let state = ConditionVariable(State())
 
     /// Creates a probe that sends nothing yet.
     ///
-    /// - Parameter ask: Sends one probe request and returns whether the broker answered. Blocks for at most
-    ///   `questionMilliseconds`.
-    package init(ask: @escaping @Sendable () -> Bool) { self.ask = ask }
+    /// - Parameter sendRequest: Sends one probe request and returns whether the broker answered. Blocks for at most
+    ///   `requestMilliseconds`.
+    package init(sendRequest: @escaping @Sendable () -> Bool) { self.sendRequest = sendRequest }
 
     /// Starts the thread that probes the broker of `gateway`.
     ///
@@ -46,8 +46,8 @@ package final class BrokerProbe: Sendable {
 
     private func run(for gateway: () -> Gateway?) {
         var wasAway = false
-        // A broker that answers probes but accepts no records would be probed without a pause. So each request is
-        // preceded by one.
+        // Each request is preceded by a pause; otherwise a broker that answers probes but accepts no records would be
+        // probed without a pause.
         while self.state.wait(timeout: Self.pause, for: { $0.isStopping ? () : nil }) == nil {
             guard let gateway = gateway() else { return }
             guard gateway.continuesProbing() else {
@@ -56,7 +56,7 @@ package final class BrokerProbe: Sendable {
             }
             if !wasAway { gateway.log.warning("the broker is away: calls are refused until it answers") }
             wasAway = true
-            if self.ask() { gateway.brokerAnswered() }
+            if self.sendRequest() { gateway.brokerAnswered() }
         }
     }
 }

@@ -7,7 +7,7 @@ internal import PlazaModel
 package import PlazaWire
 package import ServiceShell
 
-/// The one idempotent producer of a gateway: all shards write inbox records through it, without blocking.
+/// The idempotent producer of a gateway, through which all shards write inbox records without blocking.
 package final class InboxWriter: RecordSink {
     private let producer: KafkaProducer
     private let partitions: Int
@@ -17,7 +17,7 @@ package final class InboxWriter: RecordSink {
     private static let name = "inboxes"
     /// The largest number of records in the producer's queue; when it is full, calls are refused as overloaded.
     private static let queueLimit = 50_000
-    /// The topics that it writes to.
+    /// The topics that the producer writes to.
     private static let topics: [PlazaTopic] = [
         .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .userNotices,
     ]
@@ -34,8 +34,8 @@ package final class InboxWriter: RecordSink {
         _ gateway: Gateway, kafka: KafkaSettings, meter: KafkaClientMetrics, timeout: Duration = .seconds(5)
     ) throws(KafkaError) {
         var settings = kafka
-        // A record is given up before its caller's own timeout. After the first such failure, further calls are refused
-        // immediately.
+        // The delivery of a record times out before its caller does. After the first such timeout, further calls are
+        // refused immediately.
         settings.overrides["message.timeout.ms"] = String(Milliseconds(timeout).count)
         settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerLost() } }
         self.partitions = gateway.settings.partitions
@@ -64,14 +64,14 @@ package final class InboxWriter: RecordSink {
     /// Blocks for at most `milliseconds`.
     package func answers(milliseconds: Int) -> Bool {
         let deadline = MonotonicClock.milliseconds + Int64(milliseconds)
-        func left() -> Duration { .milliseconds(max(1, deadline - MonotonicClock.milliseconds)) }
+        func remainingTime() -> Duration { .milliseconds(max(1, deadline - MonotonicClock.milliseconds)) }
         do throws(KafkaError) {
             // The current leaders are looked up first, because the client may still know the previous ones.
-            for topic in Self.topics { try self.producer.topicMetadata(topic.rawValue, timeout: left()) }
+            for topic in Self.topics { try self.producer.topicMetadata(topic.rawValue, timeout: remainingTime()) }
             let partitions = Self.topics.flatMap { topic in
                 (0..<self.partitions).map { TopicPartition(topic.rawValue, Int32($0)) }
             }
-            try self.producer.checkLeaders(of: partitions, timeout: left())
+            try self.producer.checkLeaders(of: partitions, timeout: remainingTime())
             return true
         } catch {
             return false

@@ -27,11 +27,11 @@ final class ShardCalls {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-        let frame: ClientFrame
+        let frame: CallFrame
         do throws(ReplyError) {
-            frame = try ClientFrame(bytes)
+            frame = try CallFrame(bytes)
         } catch {
-            // A frame that is not a call has no id to reply to.
+            // A frame that is not a call has no id, so the reply has the id -1 (R16.9).
             self.reply(-1, .failure(error: error), to: client, method: "", began: began)
             client.badFrames += 1
             if client.badFrames >= self.gateway.settings.badFrames {
@@ -61,7 +61,7 @@ final class ShardCalls {
     }
 
     private func call(
-        _ frame: ClientFrame, _ client: Client, isLateRetry: Bool, began: Int64
+        _ frame: CallFrame, _ client: Client, isLateRetry: Bool, began: Int64
     ) throws(ReplyError) {
         let caller = Caller(
             user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
@@ -73,7 +73,8 @@ final class ShardCalls {
             if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
         case .leave(let live, _) where client.core.live != live:
-            // Presence answers with the outcome of an earlier copy, or `notInRoom`. The ticket is another live's.
+            // The call may repeat an earlier leave, whose outcome presence knows. The client's ticket is for another
+            // live, so it is not sent.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(client.key(live), .leave(caller: caller))
@@ -82,8 +83,8 @@ final class ShardCalls {
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
         case .forward(let effect, let live): try self.shard.webhooks.forward(effect, frame, in: live, client)
         case .login: break
-        case .rename(let name, let avatarURL):
-            try self.rename(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
+        case .updateProfile(let name, let avatarURL):
+            try self.updateProfile(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
         case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
             let result = try self.gateway.answer(parsed, app: client.app)
             self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
@@ -91,8 +92,8 @@ final class ShardCalls {
     }
 
     /// Changes the user's displayed name and avatar, for later calls and in the live that the client is in.
-    private func rename(
-        _ frame: ClientFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?, began: Int64
+    private func updateProfile(
+        _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?, began: Int64
     ) throws(ReplyError) {
         if name != nil && client.hasFixedName || avatarURL != nil && client.hasFixedAvatar {
             throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
@@ -103,9 +104,9 @@ final class ShardCalls {
         if let live = client.core.live {
             let input = AudienceInput(client.key(live), .profile(caller: caller))
             return try self.forward(
-                .audience(input), frame.id, frame.method, .rename(caller.user), in: nil, client)
+                .audience(input), frame.id, frame.method, .updateProfile(caller.user), in: nil, client)
         }
-        guard try self.canForward(frame.id, .rename(caller.user), in: nil, client) else { return }
+        guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
         client.user = caller.user
         self.reply(frame.id, .success(result: .done), to: client, method: frame.method, began: began)
     }
@@ -140,7 +141,7 @@ final class ShardCalls {
         }
     }
 
-    /// Registers a call whose record was written as open, and includes its client in `sweep`.
+    /// Registers an open call, whose record was written, and includes its client in `sweep`.
     func began(_ id: Int64, _ purpose: CallPurpose, _ sent: SentRecord, _ client: Client) {
         client.core.began(id, purpose, sent, at: self.shard.now)
         if !client.isInCallSweep {
@@ -174,9 +175,7 @@ final class ShardCalls {
         }
     }
 
-    /// Writes records again.
-    ///
-    /// One that the producer refuses now is retried at a later sweep.
+    /// Writes records again; a record that the producer refuses is written at a later sweep.
     func resend(_ records: [SentRecord]) {
         for sent in records { try? self.shard.write(sent.record, token: 0) }
     }
@@ -187,13 +186,13 @@ final class ShardCalls {
         return UInt64(self.shard.number) << 48 | max(1, self.nextToken)
     }
 
-    /// Takes a call from the rate of its kind.
+    /// Checks the rate limit for the call's kind, and counts the call.
     ///
-    /// A server's token acts for many users, so only the rate of frames limits it. A call that is still open is resent
-    /// with the same id, so it is not counted again.
+    /// A server's token acts for many users, so only the rate of frames limits it. A repetition of an open call is not
+    /// counted.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    private func checkRate(_ frame: ClientFrame, _ client: Client) throws(ReplyError) {
+    private func checkRate(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
         guard client.role == .user, let call = MeteredCall(method: frame.method),
             !client.core.hasOpenCall(frame.id), !client.pendingCalls.contains(where: { $0.id == frame.id })
         else { return }
@@ -225,16 +224,16 @@ extension ShardCalls {
         return false
     }
 
-    /// Fails the calls whose deadline has passed, and resends the records of the other unanswered calls with the same
-    /// request id.
+    /// Fails the calls whose deadline has passed, and sends the records of other unanswered calls again, with the same
+    /// request ids.
     func sweep(at now: MonotonicTime) {
-        let mayResend = self.gateway.isBrokerThere
+        let canResend = self.gateway.isBrokerThere
         var index = 0
         while index < self.callers.count {
             let client = self.callers[index]
             if !client.isDetached {
                 for ended in client.core.sweep(at: now) { self.conclude(ended, client) }
-                if mayResend { self.resend(client.core.dueAgain(at: now)) }
+                if canResend { self.resend(client.core.dueAgain(at: now)) }
             }
             if client.isDetached || client.core.openCalls == 0 {
                 client.isInCallSweep = false
@@ -262,10 +261,10 @@ extension ShardCalls {
                 client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)
         case .missedEnd(let point, let given):
             outcome = given
-            self.shard.endings.resumeRejected(
+            self.shard.missedEnds.resumeRejected(
                 EndedResume(
                     client: client, call: ended.id, key: client.key(point.live), point: point, rejection: given))
-        case .renamed(let user, let given):
+        case .profileUpdated(let user, let given):
             outcome = given
             client.user = user
             self.shard.send(.reply(id: ended.id, outcome), to: client)

@@ -18,15 +18,15 @@ final class ShardLogin {
     }
 
     /// Handles the first login of a connection, or a later one that presents a newer token.
-    func logIn(_ frame: ClientFrame, _ client: Client, began: Int64) {
+    func logIn(_ frame: CallFrame, _ client: Client, began: Int64) {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
-            let admission = try self.gateway.authenticator.authenticate(params.token)
-            if admission.role == .user { try self.gateway.admission.admit(.login, of: admission.key) }
+            let identity = try self.gateway.authenticator.authenticate(params.token)
+            if identity.role == .user { try self.gateway.admission.admit(.login, of: identity.key) }
             if client.core.isLoggedIn {
-                try self.renew(client, admission)
+                try self.renew(client, identity)
             } else {
-                try self.open(client, admission, params)
+                try self.open(client, identity, params)
             }
             self.accept(frame, client, params, began: began)
         } catch {
@@ -42,18 +42,18 @@ final class ShardLogin {
         }
     }
 
-    /// Extends a logged-in connection until the end of a newer token of the same user.
-    private func renew(_ client: Client, _ admission: Admission) throws(ReplyError) {
-        guard admission.key == client.userKey, admission.role == client.role else {
+    /// Extends a logged-in connection to the expiry of a newer token of the same user.
+    private func renew(_ client: Client, _ identity: TokenIdentity) throws(ReplyError) {
+        guard identity.key == client.userKey, identity.role == client.role else {
             throw ReplyError(.badParameter, "the connection belongs to another user")
         }
-        client.core.loggedIn(until: self.end(of: admission))
+        client.core.loggedIn(until: self.expiry(of: identity))
     }
 
     /// Handles the first login of a connection: sets the client's identity and opens its session.
     ///
     /// If a later step fails, the connection stays counted until it closes or logs in again.
-    private func open(_ client: Client, _ admission: Admission, _ params: LoginParams) throws(ReplyError) {
+    private func open(_ client: Client, _ identity: TokenIdentity, _ params: LoginParams) throws(ReplyError) {
         if client.isCounted {
             client.isCounted = false
             self.gateway.admission.logOut(client.userKey)
@@ -61,8 +61,8 @@ final class ShardLogin {
         if let validationError = UserInfo.validationError(name: params.name, avatarURL: params.avatarURL) {
             throw validationError
         }
-        let name = admission.name ?? params.name ?? ""
-        let avatar = admission.avatarURL ?? params.avatarURL ?? ""
+        let name = identity.name ?? params.name ?? ""
+        let avatar = identity.avatarURL ?? params.avatarURL ?? ""
         let given: SessionID
         if let text = params.session {
             guard let session = SessionID(checking: text) else {
@@ -75,24 +75,25 @@ final class ShardLogin {
         if let point = params.resume, LiveID(checking: point.live.text) == nil {
             throw ReplyError(.badRoomID, "resume.live is not the name of a live")
         }
-        client.hasFixedName = admission.name != nil
-        client.hasFixedAvatar = admission.avatarURL != nil
-        client.app = admission.app
-        client.user = UserInfo(userID: admission.user, userName: name, avatarURL: avatar)
-        client.role = admission.role
-        client.session = self.gateway.settings.sessionNamer.name(of: given, of: admission.key)
+        client.hasFixedName = identity.name != nil
+        client.hasFixedAvatar = identity.avatarURL != nil
+        client.app = identity.app
+        client.user = UserInfo(userID: identity.user, userName: name, avatarURL: avatar)
+        client.role = identity.role
+        client.session = self.gateway.settings.sessionNamer.name(of: given, of: identity.key)
         client.givenSession = given
-        // A connection that continues a session replaces the one before, which must not count against it.
+        // A connection that continues a session replaces the session's earlier connection, which does not count towards
+        // the limit.
         try self.gateway.admission.logIn(
-            admission.key, role: admission.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
+            identity.key, role: identity.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
         client.isCounted = true
         try self.shard.sessions.open(
             client, isNamed: params.session != nil, since: params.notices.flatMap { NoticeID(text: $0) },
-            until: self.end(of: admission))
+            until: self.expiry(of: identity))
     }
 
     /// Replies, sends missed notices, and resumes the live named in the login, if any.
-    private func accept(_ frame: ClientFrame, _ client: Client, _ params: LoginParams, began: Int64) {
+    private func accept(_ frame: CallFrame, _ client: Client, _ params: LoginParams, began: Int64) {
         client.socket.accept()
         let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
         let known = params.notices.flatMap { NoticeID(text: $0) }
@@ -115,7 +116,7 @@ final class ShardLogin {
     /// Sends presence a join with the client's previous ticket.
     ///
     /// - Returns: The error with which the resume is refused; nil if the join was sent.
-    private func resume(_ frame: ClientFrame, _ client: Client, _ point: ResumePoint) -> ReplyError? {
+    private func resume(_ frame: CallFrame, _ client: Client, _ point: ResumePoint) -> ReplyError? {
         if client.role == .server { return ShardCalls.serverCannotJoin }
         switch client.core.verdict(on: frame.id, .resume(point), in: nil) {
         case .proceed: break
@@ -136,7 +137,7 @@ final class ShardLogin {
     }
 
     /// Converts the token's expiry to the loop's monotonic time.
-    private func end(of admission: Admission) -> MonotonicTime {
-        self.shard.now + Milliseconds(max(0, admission.expiresAt - WallClock.milliseconds()))
+    private func expiry(of identity: TokenIdentity) -> MonotonicTime {
+        self.shard.now + Milliseconds(max(0, identity.expiresAt - WallClock.milliseconds()))
     }
 }

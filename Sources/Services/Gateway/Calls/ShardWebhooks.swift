@@ -17,7 +17,7 @@ struct PendingCall {
     var began: Int64
     var decision: WebhookDecision?
 
-    init(_ frame: ClientFrame, _ effect: Effect, _ live: LiveID?, _ decision: WebhookDecision?) {
+    init(_ frame: CallFrame, _ effect: Effect, _ live: LiveID?, _ decision: WebhookDecision?) {
         self.id = frame.id
         self.method = frame.method
         self.effect = effect
@@ -44,7 +44,7 @@ struct PendingCall {
 
 extension BarrageCommand {
     /// Whether the fan-out stores the command's outcome in the idempotency window of the caller's session.
-    fileprivate var hasKeptOutcome: Bool {
+    fileprivate var hasStoredOutcome: Bool {
         switch self {
         case .sendText, .sendCustom, .sendGift, .sendLikes, .refused, .forbidden: true
         case .speaking, .summary, .opened, .ended, .repeatEnding, .publish, .rights, .muted, .unmuted, .floor: false
@@ -67,9 +67,10 @@ final class ShardWebhooks {
     private enum Step {
         /// Forward the call without asking a backend.
         case proceed
-        /// Forward this rejection instead, without asking the backend, because the fan-out would reject the call. The
-        /// fan-out rejects it even if its own state has changed meanwhile.
+        /// Forward this rejection instead of the call, because the fan-out would reject the call. The backend is not
+        /// asked. The fan-out applies the rejection even if its own state has changed meanwhile.
         case replace(Effect)
+        /// Ask the backend first.
         case ask(WebhookRequest)
     }
 
@@ -78,8 +79,8 @@ final class ShardWebhooks {
         self.gateway = shard.gateway
     }
 
-    /// Forwards a call, or first asks the app's backend if the app has configured that.
-    func forward(_ effect: Effect, _ frame: ClientFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
+    /// Forwards a call; if the app has configured it, asks the app's backend first.
+    func forward(_ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
         // The client resent a call that is still pending: one reply answers both.
         if client.pendingCalls.contains(where: { $0.id == frame.id }) { return }
         switch self.step(for: effect, frame, client) {
@@ -114,9 +115,9 @@ final class ShardWebhooks {
     /// Forwards a call immediately, or queues it behind the client's pending calls if the fan-out stores its outcome in
     /// the same idempotency window.
     private func forwardInOrder(
-        _ effect: Effect, _ frame: ClientFrame, in live: LiveID?, _ client: Client
+        _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
-        guard !client.pendingCalls.isEmpty, case .barrage(let input) = effect, input.command.hasKeptOutcome else {
+        guard !client.pendingCalls.isEmpty, case .barrage(let input) = effect, input.command.hasStoredOutcome else {
             return try self.shard.calls.forward(effect, frame.id, frame.method, .plain, in: live, client)
         }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
@@ -127,7 +128,7 @@ final class ShardWebhooks {
     ///
     /// - Throws: `overloaded`; nothing is decided or stored then, so the client can repeat the call with its id.
     private func ask(
-        _ request: WebhookRequest, about effect: Effect, _ frame: ClientFrame, in live: LiveID?, _ client: Client
+        _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
         let gateway = self.gateway
         let (session, generation, id, number) = (client.session, client.generation, frame.id, self.shard.number)
@@ -144,7 +145,7 @@ final class ShardWebhooks {
     }
 
     /// Decides how a call proceeds: forward it, reject it, or ask the app's backend first.
-    private func step(for effect: Effect, _ frame: ClientFrame, _ client: Client) -> Step {
+    private func step(for effect: Effect, _ frame: CallFrame, _ client: Client) -> Step {
         // An app's server acts for the app, so the backend is not asked about its calls.
         guard let webhookClient = self.gateway.webhookClient, client.role == .user, case .barrage(let input) = effect
         else {
@@ -195,7 +196,7 @@ final class ShardWebhooks {
         .replace(.barrage(BarrageInput(key, .refused(why: reason, caller: caller))))
     }
 
-    private func request(_ content: BeforeContent, _ key: LiveKey, _ frame: ClientFrame, _ client: Client) -> Step {
+    private func request(_ content: BeforeContent, _ key: LiveKey, _ frame: CallFrame, _ client: Client) -> Step {
         .ask(
             WebhookRequest(
                 id: "\(client.session.text)/\(frame.id)", key: key,

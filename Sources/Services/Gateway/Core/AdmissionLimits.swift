@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// How much one address, user, connection or app may take of a gateway (R12.6 to R12.10).
+/// The limits of one address, user, connection or app at a gateway (R12.6 to R12.10).
 package struct AdmissionLimits: Hashable, Sendable {
     /// Open WebSockets of one address; many phones may share the address of a mobile network.
     package var connectionsPerAddress = 1_000
@@ -10,20 +10,20 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var handshakes = RateLimit(100)
     /// Open WebSockets of one user.
     package var connectionsPerUser = 20
-    /// Open WebSockets of one app; nil: as many as there can be.
+    /// Open WebSockets of one app; nil: only the gateway's limit applies.
     package var connectionsPerApp: Int?
-    /// Frames of a connection, of every kind.
+    /// Frames of a connection, including control frames.
     package var frames = RateLimit(200)
     /// Bytes of a connection.
     package var bytes = RateLimit(1 << 20)
     /// Frames and bytes of a connection before its login.
     package var framesBeforeLogin = 10
     package var bytesBeforeLogin = 16 << 10
-    /// Logins of a user, with all connections.
+    /// Logins of a user on all connections together.
     package var logins = RateLimit(60, per: .seconds(60))
-    /// Joins and leaves of a user, with all connections.
+    /// Joins and leaves of a user on all connections together.
     package var memberships = RateLimit(60, per: .seconds(60))
-    /// Joins of a user to the same live, which each count as a viewer (R12.8).
+    /// Joins of a user to the same live; each join counts as a viewer (R12.8).
     package var joinsOfLive = RateLimit(30, per: .seconds(60))
     /// Gifts of a user.
     package var gifts = RateLimit(20)
@@ -36,7 +36,7 @@ package struct AdmissionLimits: Hashable, Sendable {
     package init() {}
 }
 
-/// A kind of call with a rate of its own.
+/// A kind of call with its own rate limit.
 package enum MeteredCall: Hashable, Sendable {
     case login
     case membership
@@ -46,7 +46,7 @@ package enum MeteredCall: Hashable, Sendable {
     case deviceChange
     case read
 
-    /// The kind of a method; nil for one that only the rate of frames limits.
+    /// The kind of a method; nil if only the rate of frames limits the method.
     package init?(method: String) {
         switch method {
         case "live.join", "live.leave": self = .membership

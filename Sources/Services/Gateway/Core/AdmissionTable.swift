@@ -2,10 +2,9 @@
 package import MachineKit
 package import PlazaModel
 
-/// The open connections of a gateway by address, user and app, and the rates of what they do.
+/// Counts the open connections of a gateway by address, user and app, and limits the rates of handshakes and calls.
 ///
-/// It is a value without IO and clock. A count exists only while it is not zero, so there are no more counts than
-/// connections.
+/// The table has no IO and no clock. Counts of zero are removed, so there are no more counts than connections.
 package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private enum Key: Hashable, Sendable {
         case handshake(Address)
@@ -17,9 +16,9 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     private let limits: AdmissionLimits
     private let connectionsPerApp: Int
-    private var ofAddress: [Address: Int] = [:]
-    private var ofUser: [UserKey: Int] = [:]
-    private var ofApp: [AppID: Int] = [:]
+    private var byAddress: [Address: Int] = [:]
+    private var byUser: [UserKey: Int] = [:]
+    private var byApp: [AppID: Int] = [:]
     private var rates = CallRateLimiter<Key>(limit: Self.maxRates)
 
     /// Creates a table without connections.
@@ -32,17 +31,17 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         self.connectionsPerApp = max(1, connectionsPerApp)
     }
 
-    /// Counts a connection of an address; false if it has as many as it may.
+    /// Counts a connection of an address; false if the address has reached its limit.
     package mutating func connected(_ address: Address) -> Bool {
-        guard self.ofAddress[address, default: 0] < self.limits.connectionsPerAddress else { return false }
-        self.ofAddress[address, default: 0] += 1
+        guard self.byAddress[address, default: 0] < self.limits.connectionsPerAddress else { return false }
+        self.byAddress[address, default: 0] += 1
         return true
     }
 
     /// Removes a connection that `connected` counted.
-    package mutating func disconnected(_ address: Address) { Self.remove(address, from: &self.ofAddress) }
+    package mutating func disconnected(_ address: Address) { Self.remove(address, from: &self.byAddress) }
 
-    /// Takes a handshake from the rate of an address, or returns how long to wait.
+    /// Counts a handshake of an address; if its rate is exceeded, returns how long to wait instead.
     package mutating func handshake(of address: Address, at now: Int64) -> Milliseconds? {
         self.rates.rejection(of: .handshake(address), limit: self.limits.handshakes, at: now)
     }
@@ -52,27 +51,27 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - user: The user.
     ///   - role: A server's token stands for the app, so only the app's limit holds.
-    ///   - isReplacing: Whether it replaces a connection of the user, which is still counted.
-    /// - Returns: Why it is refused and not counted; nil if it is counted.
+    ///   - isReplacing: Whether the connection replaces another one of the user, which is still counted.
+    /// - Returns: Why the connection is refused and not counted; nil if it is counted.
     package mutating func loggedIn(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
         if !isReplacing {
-            if role == .user, self.ofUser[user, default: 0] >= self.limits.connectionsPerUser {
+            if role == .user, self.byUser[user, default: 0] >= self.limits.connectionsPerUser {
                 return .connectionsPerUser
             }
-            if self.ofApp[user.app, default: 0] >= self.connectionsPerApp { return .connectionsPerApp }
+            if self.byApp[user.app, default: 0] >= self.connectionsPerApp { return .connectionsPerApp }
         }
-        self.ofUser[user, default: 0] += 1
-        self.ofApp[user.app, default: 0] += 1
+        self.byUser[user, default: 0] += 1
+        self.byApp[user.app, default: 0] += 1
         return nil
     }
 
     /// Removes a connection that `loggedIn` counted.
     package mutating func loggedOut(_ user: UserKey) {
-        Self.remove(user, from: &self.ofUser)
-        Self.remove(user.app, from: &self.ofApp)
+        Self.remove(user, from: &self.byUser)
+        Self.remove(user.app, from: &self.byApp)
     }
 
-    /// Takes a call from its user's rate, or returns how long to wait.
+    /// Counts a call of a user; if its rate is exceeded, returns how long to wait instead.
     package mutating func call(_ call: MeteredCall, of user: UserKey, at now: Int64) -> Milliseconds? {
         let limit =
             switch call {
@@ -87,7 +86,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     }
 
     private static func remove<Key>(_ key: Key, from counts: inout [Key: Int]) {
-        let left = counts[key, default: 1] - 1
-        counts[key] = left > 0 ? left : nil
+        let count = counts[key, default: 1] - 1
+        counts[key] = count > 0 ? count : nil
     }
 }

@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// Buffers each reply until the read model has the revision that the reply names, so that clients read their own
+/// Buffers each reply until the read model has the revision that the reply requires, so that clients read their own
 /// writes.
 package struct AwaitedReplies: Sendable {
     /// The longest time for which a reply is buffered.
@@ -12,7 +12,7 @@ package struct AwaitedReplies: Sendable {
 
     private struct AwaitedReply: Sendable {
         var reply: Reply
-        var seen: RequiredRevision
+        var required: RequiredRevision
         var deadline: MonotonicTime
     }
 
@@ -31,10 +31,12 @@ package struct AwaitedReplies: Sendable {
     ///
     /// - Returns: True if the caller must send the reply now; false if it was buffered.
     package mutating func canSend(_ reply: Reply, in model: ReadModel, at now: MonotonicTime) -> Bool {
-        guard let seen = reply.seen, !model.hasSeen(seen, app: reply.app), self.waiting.count < Self.limit else {
+        guard let required = reply.requiredRevision, !model.hasReached(required, app: reply.app),
+            self.waiting.count < Self.limit
+        else {
             return true
         }
-        self.waiting.append(AwaitedReply(reply: reply, seen: seen, deadline: now + Self.timeout))
+        self.waiting.append(AwaitedReply(reply: reply, required: required, deadline: now + Self.timeout))
         return false
     }
 
@@ -43,7 +45,9 @@ package struct AwaitedReplies: Sendable {
         if self.waiting.isEmpty { return [] }
         var released: [Reply] = []
         self.waiting.removeAll { waiting in
-            guard waiting.deadline <= now || model.hasSeen(waiting.seen, app: waiting.reply.app) else { return false }
+            guard waiting.deadline <= now || model.hasReached(waiting.required, app: waiting.reply.app) else {
+                return false
+            }
             released.append(waiting.reply)
             return true
         }

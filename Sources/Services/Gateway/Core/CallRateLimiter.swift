@@ -3,7 +3,7 @@ package import MachineKit
 
 /// Limits the calls of many callers: a token bucket per key (R13.1).
 ///
-/// A full bucket equals no bucket, so full buckets are removed when the table is full.
+/// A caller without a bucket is treated as one with a full bucket, so full buckets are removed when the table is full.
 package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The largest number of buckets; when it is reached, callers without a bucket are refused.
     package let limit: Int
@@ -19,7 +19,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The number of buckets.
     package var count: Int { self.buckets.count }
 
-    /// Takes one call from the bucket of `key`, or returns how long to wait.
+    /// Counts one call against the bucket of `key`; if the bucket is empty, returns how long to wait instead.
     ///
     /// - Parameters:
     ///   - key: Identifies the caller and the limited method.
@@ -30,10 +30,10 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
         self.rejection(of: key, limit: RateLimit(rate), at: now)
     }
 
-    /// Takes one call from the bucket of `key`, or returns how long to wait.
+    /// Counts one call against the bucket of `key`; if the bucket is empty, returns how long to wait instead.
     ///
     /// - Parameters:
-    ///   - key: Identifies the caller and the limited method; it always comes with the same limit.
+    ///   - key: Identifies the caller and the limited method; every call with this key must pass the same limit.
     ///   - rate: The size and rate of the bucket.
     ///   - now: The current monotonic time in microseconds.
     /// - Returns: Nil if the call is admitted; otherwise the time after which one will be.
@@ -45,15 +45,15 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// Returns how long to wait if the bucket of `key` is empty, without taking a call from it.
+    /// Returns how long to wait if the bucket of `key` is empty; does not count a call.
     package func wait(of key: Key, limit rate: RateLimit, at now: Int64) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
         return bucket.take(of: rate, at: now)
     }
 
-    /// Removes full buckets, and returns whether there is room then.
+    /// Removes full buckets, at most ten times a second because this scans the whole table.
     ///
-    /// The whole table is looked through for that, so it is done ten times a second at most.
+    /// - Returns: Whether the table has room for another bucket.
     private mutating func makeRoom(at now: Int64) -> Bool {
         guard self.lastRemoval == .min || now - self.lastRemoval >= 100_000 else { return false }
         self.lastRemoval = now

@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The classes of items that are sent to a reader; the more bytes are pending for it, the fewer.
+/// The classes of items that are sent to a reader; a reader with more pending bytes gets fewer classes.
 package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// All items, and the viewer counts.
     case everything = 0

@@ -63,13 +63,13 @@ package struct DeviceSignIn: Hashable, Sendable {
         !self.isConfirmed && lastSign - self.writtenAt >= Self.timeout
     }
 
-    /// Processes the next notice that was read for the user.
+    /// Handles the next notice to the user.
     ///
     /// - Parameters:
     ///   - content: The notice; notices other than sign-ins are ignored.
     ///   - own: This connection's session.
     /// - Returns: The reason to close this connection; nil if it stays open.
-    package mutating func heard(_ content: NoticeContent, own: SessionID) -> DisconnectCode? {
+    package mutating func noticeReceived(_ content: NoticeContent, own: SessionID) -> DisconnectCode? {
         guard case .signedInElsewhere(let session, let connection, let attempt, let isOnly) = content else {
             return nil
         }

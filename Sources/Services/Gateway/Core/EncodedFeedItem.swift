@@ -7,13 +7,13 @@ package import PlazaModel
 package struct EncodedFeedItem: Hashable, Sendable {
     /// The item's number in its live and epoch.
     package var number: Int64
-    /// Its priority when a slow reader's items are shed.
+    /// The item's priority when a slow reader's items are shed.
     package var feedClass: FeedClass
-    /// Whether it is the live's last item; it removes all viewers from the live.
+    /// Whether this is the live's last item, after which all viewers leave.
     package var isEnd: Bool
-    /// When the gateway read it.
+    /// When the gateway read the item.
     package var at: MonotonicTime
-    /// The offset of its record in its partition, if known.
+    /// The offset of the item's record, if known.
     package var offset: Int64?
     /// The item's JSON.
     package var bytes: [UInt8]

@@ -11,8 +11,8 @@ package struct FeedCache: Sendable {
         case cache
         /// From the cache, after the item with this number: the client joined before it got an item.
         case cacheAfter(Int64)
-        /// From the cache, once this gateway has read up to the client's position, which it got from a gateway that is
-        /// ahead.
+        /// From the cache, once this gateway has read up to the client's position; another gateway has sent items that
+        /// this one has not read yet.
         case later
         /// By the replay reader, then from the cache.
         case reader(ReplayRequest)
@@ -51,7 +51,7 @@ package struct FeedCache: Sendable {
     }
 
     /// Records that the partition was read up to `offset`.
-    package mutating func wasRead(to offset: Int64) { self.end = max(self.end ?? 0, offset) }
+    package mutating func partitionRead(to offset: Int64) { self.end = max(self.end ?? 0, offset) }
 
     /// Removes the items that are older than the span.
     package mutating func prune(at now: MonotonicTime) { self.recent.prune(at: now) }
@@ -87,8 +87,8 @@ package struct FeedCache: Sendable {
         return self.readerPlan(key, token, before: kept?.number ?? ring.last + 1, end: end)
     }
 
-    /// Decides how to serve a client that has no item of the live yet: it joined when the partition was read up to
-    /// `start`, and lacks every item from there on (R15.14).
+    /// Decides how to serve a client that has not received an item of the live: it joined when the partition had been
+    /// read up to `start`, and lacks all items from that offset on (R15.14).
     private func resume(_ key: LiveKey, _ token: FeedToken, from start: Int64) -> ResumePlan {
         let epoch = token.position.epoch
         guard let ring = self.recent.ring(key), ring.epoch >= epoch else {
@@ -130,7 +130,7 @@ package struct FeedCache: Sendable {
     }
 
     /// Adds the messages and the position that the replay reader found.
-    package mutating func learn(_ outcome: ReplayOutcome) {
+    package mutating func addReplayed(_ outcome: ReplayOutcome) {
         let request = outcome.request
         if request.before == nil, let last = outcome.last { self.recent.setLatest(request.key, last) }
         guard case .messages = request.target, case .found(let items) = outcome.answer else { return }

@@ -81,9 +81,9 @@ package struct FeedRing: Sendable {
         (0..<self.items.count).lazy.map { self.items[$0] }.first { $0.at >= time }
     }
 
-    /// The number of the first item whose record is at `offset` or behind it, also if it is still to come.
+    /// The number of the first item whose record has at least this offset; the item may not have been read yet.
     ///
-    /// - Returns: nil if items from there on are no longer kept, or their offsets are not known.
+    /// - Returns: nil if items from that offset on are no longer kept, or their offsets are not known.
     package func number(from offset: Int64) -> Int64? {
         if let lastOffset = self.lastOffset, lastOffset < offset { return self.last + 1 }
         guard let first = self.items.first, let firstOffset = first.offset else { return nil }

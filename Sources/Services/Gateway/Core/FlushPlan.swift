@@ -5,8 +5,8 @@ package import PlazaModel
 /// Decides when a live's items are flushed: immediately while the live is quiet; otherwise at intervals that keep the
 /// live within its share of the event loop's time.
 ///
-/// A flush costs one kernel write for each viewer. Fewer and fuller frames save time in a big and busy live, but not in
-/// a small one.
+/// A flush costs one system call for each viewer. Fewer and larger frames save time in a live with many viewers and
+/// many items, but not in a small one.
 package struct FlushPlan: Hashable, Sendable {
     /// The longest time for which an item is buffered.
     package static let longestWait = Milliseconds(100)

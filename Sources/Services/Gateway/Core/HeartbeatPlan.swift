@@ -12,7 +12,7 @@ package struct HeartbeatPlan: Hashable, Sendable {
     package static let chunk = 500
     /// The largest number of departed members of one live that are queued to be reported.
     ///
-    /// Beyond it the oldest are dropped; presence removes them when their leases expire.
+    /// Above the limit the oldest are dropped; presence removes them when their leases expire.
     package static let departedLimit = 10_000
 
     /// The duration of a step.
@@ -35,12 +35,12 @@ package struct HeartbeatCursor: Hashable, Sendable {
     /// Creates a cursor at the start of a round; `seed` determines the live's phase.
     package init(seed: Int) { self.phase = Int(UInt(bitPattern: seed) % UInt(HeartbeatPlan.steps)) }
 
-    /// Returns the indices of the members to report in a step of the shard.
-    package mutating func turn(step: Int, members: Int) -> Range<Int> {
-        let at = (step + self.phase) % HeartbeatPlan.steps + 1
+    /// Returns the indices of the members to report in a step of the shard, and advances the cursor.
+    package mutating func advance(step: Int, members: Int) -> Range<Int> {
+        let stepOfRound = (step + self.phase) % HeartbeatPlan.steps + 1
         let start = min(self.cursor, members)
-        let end = max(start, members * at / HeartbeatPlan.steps)
-        self.cursor = at == HeartbeatPlan.steps ? 0 : end
+        let end = max(start, members * stepOfRound / HeartbeatPlan.steps)
+        self.cursor = stepOfRound == HeartbeatPlan.steps ? 0 : end
         return start..<end
     }
 

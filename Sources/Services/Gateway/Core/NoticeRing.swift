@@ -65,13 +65,13 @@ package struct NoticeRing: Sendable {
 
     /// Adds a notice that was read at `now`.
     ///
-    /// Of a notice that is not needed after a reconnect, only the offset is stored.
+    /// For a notice that is not needed after a reconnect, only the offset is stored.
     ///
     /// - Returns: False if the notice was added before.
     package mutating func append(_ entry: Entry, at now: MonotonicTime) -> Bool {
         if entry.id.offset <= self.lastOffsets[entry.id.partition] ?? -1 { return false }
         self.lastOffsets[entry.id.partition] = entry.id.offset
-        guard entry.notice.content.isKept else { return true }
+        guard entry.notice.content.isStored else { return true }
         while let oldest = self.order.first, now - oldest.at > Self.span || self.order.count == Self.limit {
             self.removeOldest()
         }

@@ -13,7 +13,7 @@ package enum CallPurpose: Hashable, Sendable {
     /// The caller is in the live again after a reconnect.
     case resume(ResumePoint)
     /// The caller's displayed name or avatar changes.
-    case rename(UserInfo)
+    case updateProfile(UserInfo)
 }
 
 /// The calls of one session whose reply from a machine is pending; their number is limited, and each has a deadline.

@@ -117,8 +117,8 @@ package struct PartitionFeedCache: Sendable {
 
     /// Forgets a live, so that ended lives do not accumulate.
     package mutating func forget(_ key: LiveKey) {
-        // Its entries in `order` now refer to no item. If a later live gets the same name, they remove some of its
-        // items early.
+        // The live's entries in `order` now refer to no item. If a later live has the same id, these entries remove some
+        // of its items early.
         let forgotten = self.rings.removeValue(forKey: key)
         self.byteCount -= forgotten?.ring.byteCount ?? 0
     }
@@ -128,16 +128,16 @@ package struct PartitionFeedCache: Sendable {
     }
 
     @discardableResult private mutating func removeOldest() -> Bool {
-        guard let placed = self.order.popFirst() else { return false }
-        guard var shelved = self.rings.removeValue(forKey: placed.key) else { return true }
-        if shelved.droppedCount > 0 {
-            shelved.droppedCount -= 1
+        guard let oldest = self.order.popFirst() else { return false }
+        guard var live = self.rings.removeValue(forKey: oldest.key) else { return true }
+        if live.droppedCount > 0 {
+            live.droppedCount -= 1
         } else {
-            let before = shelved.ring.byteCount
-            shelved.ring.removeFirst()
-            self.byteCount += shelved.ring.byteCount - before
+            let before = live.ring.byteCount
+            live.ring.removeFirst()
+            self.byteCount += live.ring.byteCount - before
         }
-        self.rings[placed.key] = shelved
+        self.rings[oldest.key] = live
         return true
     }
 }

@@ -88,7 +88,7 @@ package struct Ranking: Sendable {
         app: AppID, cursor: String, count: Int, isAscending: Bool = false, at now: MonotonicTime,
         entry: (LiveKey) -> LiveListEntry?
     ) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) {
-        guard let (snapshot, start, isAscending) = self.place(cursor, isAscending, at: now) else {
+        guard let (snapshot, start, isAscending) = self.parse(cursor, isAscending, at: now) else {
             throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
         }
         guard let snapshot else { return ([], "") }
@@ -96,29 +96,29 @@ package struct Ranking: Sendable {
         var items: [LiveListEntry] = []
         var rank = start
         var bytes = 0
-        // The rank is client input and may be any number: adding to one beyond the list could overflow.
+        // The rank is client input: if it is beyond the end of the list, the addition could overflow.
         let end = start < keys.count ? min(keys.count, start + Self.examinedPerPage) : keys.count
         while rank < end, items.count < count {
             if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) {
-                bytes += item.mostBytes
+                bytes += item.maxJSONBytes
                 if bytes > Self.bytesPerPage, !items.isEmpty { break }
                 items.append(item)
             }
             rank += 1
         }
-        let place = isAscending ? "a\(rank)" : "\(rank)"
-        return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(place)" : "")
+        let rankText = isAscending ? "a\(rank)" : "\(rank)"
+        return (items, rank < keys.count ? "\(self.gateway.text).\(snapshot.id).\(rankText)" : "")
     }
 
     /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
     ///
     /// The snapshot is nil before the first `refresh`.
-    private func place(_ cursor: String, _ isAscending: Bool, at now: MonotonicTime) -> (Snapshot?, Int, Bool)? {
+    private func parse(_ cursor: String, _ isAscending: Bool, at now: MonotonicTime) -> (Snapshot?, Int, Bool)? {
         if cursor.isEmpty { return (self.snapshots.last, 0, isAscending) }
         guard let lastDot = cursor.lastIndex(of: ".") else { return nil }
-        let place = cursor[cursor.index(after: lastDot)...]
-        let isAscending = place.hasPrefix("a")
-        guard let rank = Int(isAscending ? place.dropFirst() : place), rank >= 0,
+        let rankText = cursor[cursor.index(after: lastDot)...]
+        let isAscending = rankText.hasPrefix("a")
+        guard let rank = Int(isAscending ? rankText.dropFirst() : rankText), rank >= 0,
             let firstDot = cursor[..<lastDot].lastIndex(of: "."),
             let id = Int64(cursor[cursor.index(after: firstDot)..<lastDot]),
             cursor[..<firstDot] == self.gateway.text,
@@ -129,15 +129,15 @@ package struct Ranking: Sendable {
 }
 
 extension LiveListEntry {
-    /// An upper bound of the length of its JSON.
-    fileprivate var mostBytes: Int {
+    /// An upper bound of the length of the entry's JSON.
+    fileprivate var maxJSONBytes: Int {
         let info = self.info
         let owner = info.liveOwner
         var bytes = Self.frameBytes
         for text in [info.liveName, info.notice, info.coverURL, info.backgroundURL, owner.userName, owner.avatarURL] {
-            bytes += text.mostJSONBytes
+            bytes += text.maxJSONBytes
         }
-        for (key, value) in info.metaData { bytes += key.mostJSONBytes + value.mostJSONBytes + 6 }
+        for (key, value) in info.metaData { bytes += key.maxJSONBytes + value.maxJSONBytes + 6 }
         for admin in info.admins { bytes += admin.text.utf8.count + 3 }
         return bytes
     }
@@ -147,8 +147,8 @@ extension LiveListEntry {
 }
 
 extension String {
-    /// An upper bound of its length as JSON, without quotation marks.
-    fileprivate var mostJSONBytes: Int {
+    /// An upper bound of the length of the string's JSON, without quotation marks.
+    fileprivate var maxJSONBytes: Int {
         self.utf8.reduce(0) { sum, byte in
             switch byte {
             case 0..<0x20: sum + 6

@@ -68,12 +68,12 @@ package struct ReadModel: Sendable {
     package func live(_ key: LiveKey) -> LiveRecord? { self.lives[key] }
 
     /// Returns whether the named table has reached the revision that a reply requires.
-    package func hasSeen(_ seen: RequiredRevision, app: AppID) -> Bool {
-        let key = LiveKey(app, seen.live)
-        return switch seen.table {
-        case .rooms: (self.lives[key]?.revision ?? .min) >= seen.revision
-        case .stages: (self.stages[key]?.revision ?? .min) >= seen.revision
-        case .apps: self.apps.revision(of: app) >= seen.revision
+    package func hasReached(_ required: RequiredRevision, app: AppID) -> Bool {
+        let key = LiveKey(app, required.live)
+        return switch required.table {
+        case .rooms: (self.lives[key]?.revision ?? .min) >= required.revision
+        case .stages: (self.stages[key]?.revision ?? .min) >= required.revision
+        case .apps: self.apps.revision(of: app) >= required.revision
         }
     }
 
@@ -106,17 +106,6 @@ package struct ReadModel: Sendable {
         return LiveListEntry(info: live.info, audienceCount: count.count, totalViewerCount: count.totalViewers)
     }
 
-    /// Returns a live's entry in the list of co-host candidates of `host` (R8.11, R8.12).
-    ///
-    /// A candidate is another public live of the same kind whose owner is present and which is in no co-host
-    /// connection.
-    package func candidate(_ key: LiveKey, for host: LiveRecord) -> LiveListEntry? {
-        guard key != host.key, let live = self.running(key), live.info.isVoice == host.info.isVoice,
-            live.info.status == .running, self.stage(of: live)?.connection == nil
-        else { return nil }
-        return self.listEntry(key, category: nil)
-    }
-
     /// Returns the sort keys of all public running lives, in no particular order.
     package func rankingEntries() -> [RankingEntry] {
         var entries: [RankingEntry] = []
@@ -147,7 +136,7 @@ package struct ReadModel: Sendable {
             ?? LiveCount(live: live.info.liveID, count: 0, totalViewers: 0, stale: false, at: live.info.createTime)
     }
 
-    private func stage(of live: LiveRecord) -> StageRecord? {
+    func stage(of live: LiveRecord) -> StageRecord? {
         guard let record = self.stages[live.key], record.epoch == live.epoch else { return nil }
         return record
     }

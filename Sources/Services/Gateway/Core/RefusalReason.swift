@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a gateway refused or cut something off: the values of a metric's label.
+/// The limit for which a gateway refused a request or closed a connection; the raw values are metric labels.
 ///
-/// The set is fixed, because a label must never come from a peer.
+/// The set is fixed, because clients must not be able to create labels.
 package enum RefusalReason: String, CaseIterable, Sendable {
     case httpConnectionsPerAddress
     case httpRequestsPerAddress

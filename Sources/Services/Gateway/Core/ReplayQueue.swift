@@ -41,9 +41,9 @@ package struct ReplayQueue: Sendable {
 
         /// The request's outcome if nothing more is read.
         var outcome: ReplayOutcome {
-            let isOpen = self.found.isEmpty && self.reached == self.request.end
+            let hasReadNothing = self.found.isEmpty && self.reached == self.request.end
             return ReplayOutcome(
-                self.id, self.request, isOpen ? .refused(.late) : .found(self.found[...]), last: self.last)
+                self.id, self.request, hasReadNothing ? .refused(.late) : .found(self.found[...]), last: self.last)
         }
     }
 
@@ -82,29 +82,29 @@ package struct ReplayQueue: Sendable {
     /// - Parameter busy: The partitions that are being read.
     /// - Returns: Nil if no scan can begin.
     package mutating func next(besides busy: Set<Int>) -> ReplayScan? {
-        let open = self.waiting.filter { !busy.contains($0.key) }
+        let available = self.waiting.filter { !busy.contains($0.key) }
         guard
-            let partition = open.min(by: { a, b in
+            let partition = available.min(by: { a, b in
                 let (first, second) = (a.value[0].until, b.value[0].until)
                 return first != second ? first < second : a.key < b.key
             })?.key, let entries = self.waiting.removeValue(forKey: partition)
         else { return nil }
         var bounds = entries[0].bounds
         var merged: [Entry] = []
-        var left: [Entry] = []
+        var remaining: [Entry] = []
         for entry in entries {
             let own = entry.bounds
-            let both = min(bounds.lowerBound, own.lowerBound)..<max(bounds.upperBound, own.upperBound)
+            let union = min(bounds.lowerBound, own.lowerBound)..<max(bounds.upperBound, own.upperBound)
             // Records between the ranges of two requests are read needlessly, so only nearby ranges are merged.
-            let isNear = both.count <= bounds.count + own.count + Int(ReplayLimits.firstStep)
-            if isNear, both.count <= Int(ReplayLimits.span) {
-                bounds = both
+            let isNear = union.count <= bounds.count + own.count + Int(ReplayLimits.firstStep)
+            if isNear, union.count <= Int(ReplayLimits.span) {
+                bounds = union
                 merged.append(entry)
             } else {
-                left.append(entry)
+                remaining.append(entry)
             }
         }
-        if !left.isEmpty { self.waiting[partition] = left }
+        if !remaining.isEmpty { self.waiting[partition] = remaining }
         self.count -= merged.count
         return ReplayScan(partition: partition, bounds: bounds, for: merged)
     }
@@ -116,8 +116,8 @@ package struct ReplayQueue: Sendable {
         for partition in self.waiting.keys.sorted() {
             guard let entries = self.waiting[partition] else { continue }
             outcomes += entries.lazy.filter { $0.until <= now }.map(\.outcome)
-            let left = entries.filter { $0.until > now }
-            self.waiting[partition] = left.isEmpty ? nil : left
+            let remaining = entries.filter { $0.until > now }
+            self.waiting[partition] = remaining.isEmpty ? nil : remaining
         }
         self.count -= outcomes.count
         return outcomes

@@ -47,8 +47,8 @@ package struct ReplayID: Hashable, Sendable {
 package struct ReplayRequest: Hashable, Sendable {
     /// Which items to read.
     package enum Target: Hashable, Sendable {
-        /// Every item after number `after`, for a client that resumes. The scan begins at offset `at`, that of the
-        /// record of item `after`, so that no later item is missed.
+        /// All items after number `after`, for a client that resumes. The scan begins at `at`, the offset of item
+        /// `after`, so that no later item is missed.
         case items(after: Int64, at: Int64)
         /// The last `count` texts and custom messages, for a new viewer; the reader searches backwards step by step.
         case messages(count: Int)
@@ -62,7 +62,7 @@ package struct ReplayRequest: Hashable, Sendable {
     package var target: Target
     /// The number of the first cached item, if any: only older items are needed.
     package var before: Int64?
-    /// The offset at which the needed records end.
+    /// The offset before which the scan ends.
     package var end: Int64
 
     /// Creates a request.

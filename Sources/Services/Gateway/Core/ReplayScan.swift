@@ -138,7 +138,7 @@ package struct ReplayScan: Sendable {
         }
         for name in names {
             guard let gathered = self.lives[name] else { continue }
-            // Ten thousand clients may resume one live, so they all share one array of its items.
+            // All clients that resume this live share one array of its items, because there may be very many.
             let items = gathered.items?.kept ?? []
             var outcomes: [ReplayOutcome] = []
             for entry in byLive[name] ?? [] {
@@ -146,11 +146,11 @@ package struct ReplayScan: Sendable {
                 case .items(let after, _):
                     outcomes.append(self.replay(entry, after: after, items, gathered))
                 case .messages(let count):
-                    let further = self.search(entry, count, gathered)
-                    if self.isDone(further, count, gathered) {
-                        outcomes.append(further.outcome)
+                    let continued = self.search(entry, count, gathered)
+                    if self.isDone(continued, count, gathered) {
+                        outcomes.append(continued.outcome)
                     } else {
-                        result.unfinished.append(further)
+                        result.unfinished.append(continued)
                     }
                 }
             }
@@ -186,7 +186,8 @@ package struct ReplayScan: Sendable {
         return outcome(.found(items[start..<end]))
     }
 
-    /// The items for a client that had none: all that were read, because the scan began where the client joined.
+    /// The items for a client that has not received any: all that were read, because the scan began at the offset of the
+    /// client's join.
     private func itemsFromStart(
         _ request: ReplayRequest, _ items: [EncodedFeedItem], _ gathered: LiveItems
     ) -> ReplayAnswer {

@@ -4,23 +4,24 @@ package import MachineKit
 /// Decides which calls of one connection are late retries: first sent longer ago than an idempotency window lasts
 /// (R16.11).
 ///
-/// The ids of a session's new calls only grow, so an id that is not above the highest one of this connection was sent
-/// before. Three marks say how long ago at least; they cost the same for every connection, however many calls it makes.
-/// What this connection cannot know, the age of a call that an earlier connection sent, the client states.
+/// The ids of a session's new calls grow, so a call is a retry if its id is not above the highest id of this connection.
+/// Three stored ids give a lower bound of the retry's age; their size does not depend on the number of calls. The age of
+/// a call that an earlier connection sent is known only if the client states it.
 package struct RetryAges: Hashable, Sendable {
     private struct Mark: Hashable, Sendable {
         var highest: Int64
-        /// When `highest` was the highest id at the latest.
+        /// The last time at which `highest` was recorded as the highest id.
         var at: MonotonicTime
     }
 
     /// The highest id whose retries are late.
     private var settled = Int64.min
-    /// The highest id at a time within the window; it settles when the window has passed.
+    /// A highest id that becomes `settled` when its window has passed.
     private var settling: Mark?
+    /// The highest id of all calls.
     private var newest: Mark?
 
-    /// A connection without calls.
+    /// Creates the state of a connection without calls.
     package init() {}
 
     /// Records a call, and decides whether it is a late retry.
@@ -29,7 +30,7 @@ package struct RetryAges: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - id: The call's number.
-    ///   - statedAge: How long ago the call was first sent, by the client's clock; nil: the client does not say.
+    ///   - statedAge: How long ago the call was first sent, by the client's clock; nil: the client does not state it.
     ///   - now: The loop's time.
     /// - Returns: Whether the call is a late retry.
     package mutating func isLate(_ id: Int64, statedAge: Milliseconds?, at now: MonotonicTime) -> Bool {

@@ -20,8 +20,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
     package enum Membership: Hashable, Sendable {
         /// In no live. Next: `entering`.
         case outside
-        /// A join or resume is open. Next: `inside`, or `outside` if it is refused. `floor` is the revocation fence: it
-        /// is set if the user was kicked meanwhile, and tickets below it are void.
+        /// A join or resume is open. Next: `inside`, or `outside` if it is refused. `floor` is the user's revocation
+        /// floor if the user was kicked meanwhile.
         case entering(LiveID, floor: Ticket?)
         /// In the live, with that ticket. Next: `outside`, by leaving, a kick or the live's end.
         case inside(LiveID, Ticket)
@@ -37,8 +37,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
         /// The live that the client resumes has ended: send its end if the feed still has it, else the outcome.
         case missedEnd(ResumePoint, Outcome)
-        /// The user's name or picture has changed: send the outcome.
-        case renamed(UserInfo, Outcome)
+        /// The user's name or avatar has changed: send the outcome.
+        case profileUpdated(UserInfo, Outcome)
         /// The client is out of the live: send the outcome, then unsubscribe.
         case left(LiveID, Outcome)
     }
@@ -119,10 +119,10 @@ package struct SessionCore<Record: Sendable>: Sendable {
             guard let requiredLive, self.live != requiredLive else { return .proceed }
             return .refused(ReplyError(.notInRoom, "join the live before acting in it"))
         case .leave:
-            // Also when the client is in no live: the call may repeat a leave that another gateway forwarded, and only
-            // presence knows its outcome (R15.16).
+            // Forwarded even if the client is in no live: the call may repeat a leave that another gateway forwarded,
+            // and only presence knows the outcome of that leave (R15.16).
             return .proceed
-        case .rename:
+        case .updateProfile:
             // The join and the rename could reach presence in either order, and the displayed name would depend on that
             // order.
             guard case .entering = self.membership else { return .proceed }
@@ -148,7 +148,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         switch purpose {
         case .join(let live): if self.membership == .outside { self.membership = .entering(live, floor: nil) }
         case .resume(let point): if self.membership == .outside { self.membership = .entering(point.live, floor: nil) }
-        case .plain, .leave, .rename: break
+        case .plain, .leave, .updateProfile: break
         }
     }
 
@@ -218,9 +218,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
     private mutating func conclude(_ purpose: CallPurpose, _ outcome: Outcome) -> Conclusion {
         switch purpose {
         case .plain: return .reply(outcome)
-        case .rename(let user):
+        case .updateProfile(let user):
             guard case .success = outcome else { return .reply(outcome) }
-            return .renamed(user, outcome)
+            return .profileUpdated(user, outcome)
         case .leave(let live):
             guard case .success = outcome, self.live == live else { return .reply(outcome) }
             self.membership = .outside

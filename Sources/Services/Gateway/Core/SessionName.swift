@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The names of sessions inside the cluster.
 ///
-/// `fresh` is random, for a client that sent no name. `SessionNamer` makes the others, which are bound to their user.
+/// `fresh` makes random names for clients that sent none. `SessionNamer` makes the names that are bound to a user.
 package enum SessionName {
     /// Returns a random name, for a client that sent no session name.
     ///
@@ -34,11 +34,11 @@ package struct SessionNamer: Sendable {
 
     /// Creates a namer.
     ///
-    /// - Parameter digest: Returns 32 hexadecimal digits for a text, the same on every gateway: a message authentication
-    ///   code. Whoever can compute it can continue a session whose name it knows.
+    /// - Parameter digest: Computes a message authentication code of a text as 32 hexadecimal digits, the same on every
+    ///   gateway. Anyone who can compute the code can continue a session whose name they know.
     package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
 
-    /// The names of a cluster without a session key, by a hash that is not cryptographic.
+    /// The namer of a cluster without a session key; its hash is not cryptographic.
     package static let unkeyed = SessionNamer { Self.hash($0, 1) + Self.hash($0, 2) }
 
     /// Returns the cluster-wide name of a client's session.

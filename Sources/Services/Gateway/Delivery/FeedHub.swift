@@ -30,7 +30,7 @@ package final class FeedHub: Sendable {
     private let span: Milliseconds
     private let policies: Policies
     private let state = Locked(State())
-    private let post: @Sendable (Int, [ShardMessage]) -> Void
+    private let post: @Sendable (Int, [MailboxMessage]) -> Void
 
     /// Creates a hub that sends messages to shards with `post`.
     ///
@@ -41,7 +41,7 @@ package final class FeedHub: Sendable {
     ///   - post: Puts messages into the mailbox of the shard with the given number.
     init(
         partitions: Int, span: Milliseconds = PartitionFeedCache.span, policies: Policies = Policies(),
-        post: @escaping @Sendable (Int, [ShardMessage]) -> Void
+        post: @escaping @Sendable (Int, [MailboxMessage]) -> Void
     ) {
         self.partitions = partitions
         self.span = span
@@ -137,10 +137,10 @@ package final class FeedHub: Sendable {
     /// Adds the outcomes of the replay reader to the caches.
     ///
     /// May be called from any thread.
-    func learn(_ outcomes: [ReplayOutcome]) {
+    func addReplayed(_ outcomes: [ReplayOutcome]) {
         self.state.withLock { state in
             for outcome in outcomes {
-                state.partitions[self.partition(of: outcome.request.key)]?.cache.learn(outcome)
+                state.partitions[self.partition(of: outcome.request.key)]?.cache.addReplayed(outcome)
             }
         }
     }
@@ -175,10 +175,10 @@ package final class FeedHub: Sendable {
     ///   - number: The partition.
     ///   - end: The offset after the last record that was read.
     package func received(_ records: [FeedRecord], partition number: Int, end: Int64) {
-        let batches = self.state.withLock { state -> [Int: [ShardMessage]] in
+        let batches = self.state.withLock { state -> [Int: [MailboxMessage]] in
             guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
-            var batches: [Int: [ShardMessage]] = [:]
-            if partition.isLoaded { partition.cache.wasRead(to: end) }
+            var batches: [Int: [MailboxMessage]] = [:]
+            if partition.isLoaded { partition.cache.partitionRead(to: end) }
             for record in records {
                 let keepsMessages = self.policies[record.key.app].historyCount > 0
                 let verdict = partition.cache.append(record, keepsMessages: keepsMessages)
@@ -206,7 +206,7 @@ package final class FeedHub: Sendable {
     package func loaded(partition number: Int, end: Int64) {
         let isKnown = self.state.withLock { state in
             state.partitions[number]?.isLoaded = true
-            state.partitions[number]?.cache.wasRead(to: end)
+            state.partitions[number]?.cache.partitionRead(to: end)
             return state.partitions[number] != nil
         }
         if isKnown { for shard in 0..<64 { self.post(shard, [.partitionLoaded(number)]) } }
@@ -242,7 +242,7 @@ package final class FeedHub: Sendable {
     }
 
     /// Appends a record to a shard's messages; consecutive items of one live share one message.
-    private static func add(_ record: FeedRecord, to messages: inout [ShardMessage]) {
+    private static func add(_ record: FeedRecord, to messages: inout [MailboxMessage]) {
         if case .feed(record.key, epoch: record.epoch, var items)? = messages.last {
             messages.removeLast()
             items.append(record.item)

@@ -10,8 +10,8 @@ internal import ServiceShell
 
 /// Reads feed partitions on a dedicated thread, and passes the records to the `FeedHub`.
 ///
-/// It reads only the partitions that the hub follows. It begins one minute (or the configured span) before now, so that
-/// most resumes can be served from the cache immediately.
+/// The reader reads only the partitions that the hub follows. In each, it begins one minute (or the configured span)
+/// before now, so that most resumes can be served from the cache immediately.
 final class FeedReader: FeedSource {
     private let gateway: Gateway
     private let log: Log
@@ -94,14 +94,14 @@ final class FeedReader: FeedSource {
         var tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
         while self.loop.beginTurn() {
             let now = MonotonicClock.now
-            let isSettled = self.settle(consumer, checkpoints, &reading, &loading)
-            let timeout = isSettled ? Int(max(1, (tickAt - now).count)) : 50
+            let isAssigned = self.assignFollowed(consumer, checkpoints, &reading, &loading)
+            let timeout = isAssigned ? Int(max(1, (tickAt - now).count)) : 50
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(max: Self.batch, timeout: .milliseconds(timeout), into: &records)
             self.take(records, &reading)
-            for (place, end) in outcome.ends where loading.remove(Int(place.partition)) != nil {
-                let settled = reading[Int(place.partition)]?.filter.completeOffset(upTo: end)
-                self.gateway.feeds.loaded(partition: Int(place.partition), end: settled ?? end)
+            for (partition, end) in outcome.ends where loading.remove(Int(partition.partition)) != nil {
+                let completeOffset = reading[Int(partition.partition)]?.filter.completeOffset(upTo: end)
+                self.gateway.feeds.loaded(partition: Int(partition.partition), end: completeOffset ?? end)
             }
             if MonotonicClock.now >= tickAt {
                 tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
@@ -118,7 +118,7 @@ final class FeedReader: FeedSource {
     ///   - reading: The assigned partitions.
     ///   - loading: The assigned partitions whose end was not reached yet.
     /// - Returns: False if an assignment failed and must be repeated.
-    private func settle(
+    private func assignFollowed(
         _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ reading: inout [Int: Reading],
         _ loading: inout Set<Int>
     ) -> Bool {

@@ -19,8 +19,7 @@ struct RecentOffset {
         // The in-memory broker cannot look up times. It stores few records, so everything is read, and `includes` drops
         // old records.
         if self.mode == .embedded { return LogicalOffset.beginning }
-        // Records written between the two requests would be skipped if the end were looked up last, so it is looked up
-        // first.
+        // The end is looked up first; otherwise records that are written between the two requests would be skipped.
         let end = try consumer.end(of: partition, timeout: .seconds(5))
         let since = self.wallClock() - self.span.count
         let found = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
@@ -36,8 +35,8 @@ struct RecentOffset {
 
     /// Returns whether a record belongs to the span, for a reader that began at the offset that `find` returned.
     ///
-    /// On a real broker only that offset decides. A gateway whose clock is wrong, or that was stopped for longer than
-    /// the span, would otherwise skip live items although it read them in order.
+    /// On a real broker every record from that offset on belongs to the span. A check of the time would skip items if
+    /// the gateway's clock is wrong, or if the gateway was suspended for longer than the span.
     func includes(_ record: IncomingRecord) -> Bool {
         guard self.mode == .embedded else { return true }
         return record.timestamp < 0 || self.wallClock() - record.timestamp < self.span.count + 5000

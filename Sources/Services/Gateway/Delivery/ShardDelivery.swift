@@ -116,7 +116,7 @@ final class ShardDelivery {
         live.pending = []
         guard let first = items.first, let last = items.last, !live.viewers.isEmpty else { return }
         let began = MonotonicClock.threadMicroseconds
-        let whole = live.frames.frame(items[...], epoch: live.epoch)
+        let sharedFrame = live.frames.frame(items[...], epoch: live.epoch)
         var reduced: [DeliveryLevel: [SharedBytes]] = [:]
         var counts = [Int](repeating: 0, count: FeedClass.allCases.count)
         for item in items { counts[item.feedClass.rawValue] += 1 }
@@ -128,7 +128,7 @@ final class ShardDelivery {
             }
             let pending = client.socket.pendingBytes
             if pending == 0, client.backlog == nil {
-                switch client.socket.send(whole) {
+                switch client.socket.send(sharedFrame) {
                 case .sent, .queued: delivered += 1
                 case .overflow, .notOpen: self.connectionLost(items: items.count)
                 }
@@ -182,8 +182,8 @@ final class ShardDelivery {
             return self.ledger.owe(items: items.count)
         }
         let frames: [SharedBytes]
-        if let made = reduced[level] {
-            frames = made
+        if let encoded = reduced[level] {
+            frames = encoded
         } else {
             frames = live.frames.frames(items[...], epoch: live.epoch, level: level)
             reduced[level] = frames

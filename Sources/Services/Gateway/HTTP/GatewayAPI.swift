@@ -9,16 +9,16 @@ internal import PlazaWire
 /// The HTTP API of the gateway, `/v1/…`: reads for every token, and calls for an app's own server
 /// (HTTP-API.md, section 1).
 ///
-/// A request is converted to the same call as a WebSocket frame, so all checks are in one place. Reads are answered on
-/// the HTTP server's thread; other calls are posted to a shard.
+/// A request is converted to the same call as a WebSocket frame, so both pass the same checks. Reads are answered on the
+/// HTTP server's thread; other calls are posted to a shard.
 struct GatewayAPI: Sendable {
     private let gateway: Gateway
-    private let rates: RequestRates
+    private let rates: HTTPRequestRates
 
     /// Creates the API of `gateway`.
     init(_ gateway: Gateway) {
         self.gateway = gateway
-        self.rates = RequestRates(gateway.settings)
+        self.rates = HTTPRequestRates(gateway.settings)
     }
 
     /// The handler of all routes.
@@ -66,9 +66,9 @@ struct GatewayAPI: Sendable {
     private func decide(_ request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         do throws(APIError) {
             try self.rates.checkTokens(of: request.client)
-            let admission = try self.authenticate(request, route)
-            try self.rates.admit(admission, route.method(of: request))
-            return .read { request, responder in self.serve(request, route, admission, responder) }
+            let identity = try self.authenticate(request, route)
+            try self.rates.admit(identity, route.method(of: request))
+            return .read { request, responder in self.serve(request, route, identity, responder) }
         } catch {
             if error.status == 401 {
                 self.gateway.metrics.refused(.httpRefusedTokens)
@@ -81,26 +81,26 @@ struct GatewayAPI: Sendable {
     }
 
     private func serve(
-        _ request: HTTPRequest, _ route: Route, _ admission: Admission, _ responder: HTTPResponder
+        _ request: HTTPRequest, _ route: Route, _ identity: TokenIdentity, _ responder: HTTPResponder
     ) {
         do throws(APIError) {
             let parameters = try RouteInput.parameters(of: request, route)
-            try self.call(route.method(of: request), parameters, request, route, admission, responder)
+            try self.call(route.method(of: request), parameters, request, route, identity, responder)
         } catch {
             responder.complete(error.response)
         }
     }
 
-    private func authenticate(_ request: HTTPRequest, _ route: Route) throws(APIError) -> Admission {
+    private func authenticate(_ request: HTTPRequest, _ route: Route) throws(APIError) -> TokenIdentity {
         guard let token = request.bearerToken else {
             throw APIError(.tokenInvalid, "give a token: Authorization: Bearer …")
         }
         do throws(ReplyError) {
-            let admission = try self.gateway.authenticator.authenticate(token)
-            if case .server = route.access, admission.role != .server {
+            let identity = try self.gateway.authenticator.authenticate(token)
+            if case .server = route.access, identity.role != .server {
                 throw ReplyError(.noPermission, "this operation is for an app's server: its token has the role server")
             }
-            return admission
+            return identity
         } catch {
             throw APIError(error)
         }
@@ -108,25 +108,25 @@ struct GatewayAPI: Sendable {
 
     private func call(
         _ method: String, _ parameters: [String: JSONValue], _ request: HTTPRequest, _ route: Route,
-        _ admission: Admission, _ responder: HTTPResponder
+        _ identity: TokenIdentity, _ responder: HTTPResponder
     ) throws(APIError) {
         let status = route.success.status
         do throws(ReplyError) {
             let params = Wire.encode(JSONValue.object(parameters))
             let session = try self.session(
-                of: request, admission, "\(method) \(String(decoding: params, as: UTF8.self))")
+                of: request, identity, "\(method) \(String(decoding: params, as: UTF8.self))")
             let user = UserInfo(
-                userID: admission.user, userName: admission.name ?? "", avatarURL: admission.avatarURL ?? "")
+                userID: identity.user, userName: identity.name ?? "", avatarURL: identity.avatarURL ?? "")
             let caller = Caller(
-                user: user, role: admission.role,
-                request: RequestID(session: session, counter: ShardRequests.requestCounter),
+                user: user, role: identity.role,
+                request: RequestID(session: session, counter: ShardHTTPCalls.requestCounter),
                 replyTo: self.gateway.settings.id, isLateRetry: try Self.isLateRetry(request))
-            let frame = try ClientFrame(id: ShardRequests.requestCounter, method: method, params: params)
-            let parsed = try CallParser(app: admission.app, caller: caller).parse(frame)
+            let frame = try CallFrame(id: ShardHTTPCalls.requestCounter, method: method, params: params)
+            let parsed = try CallParser(app: identity.app, caller: caller).parse(frame)
             switch parsed {
             case .forward(let effect, let live):
                 if let live {
-                    try self.gateway.checkExists(LiveKey(admission.app, live))
+                    try self.gateway.checkExists(LiveKey(identity.app, live))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
                 var record = TopicRecord(effect)
@@ -134,13 +134,13 @@ struct GatewayAPI: Sendable {
                     record.headers.append((TraceContext.headerName, trace.bytes))
                 }
                 self.gateway.begin(
-                    RequestCall(session: session, method: method, record: record) { [self] outcome in
+                    HTTPCall(session: session, method: method, record: record) { [self] outcome in
                         responder.complete(Self.response(to: self.completed(outcome, effect), status))
                     })
-            case .join, .leave, .login, .rename:
+            case .join, .leave, .login, .updateProfile:
                 throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
             case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
-                let result = try self.gateway.answer(parsed, app: admission.app)
+                let result = try self.gateway.answer(parsed, app: identity.app)
                 responder.complete(Self.response(to: .success(result: result), status))
             }
         } catch {
@@ -162,16 +162,16 @@ struct GatewayAPI: Sendable {
     ///
     /// The same key and call give the same session, so a resent request is not applied twice (I15, idempotent calls).
     private func session(
-        of request: HTTPRequest, _ admission: Admission, _ call: String
+        of request: HTTPRequest, _ identity: TokenIdentity, _ call: String
     ) throws(ReplyError) -> SessionID {
         let key = request.headers["idempotency-key"]
-        let isGood = key.map { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
-        guard isGood ?? true else {
+        let isValid = key.map { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        guard isValid ?? true else {
             throw ReplyError(.badParameter, "Idempotency-Key is 1 to 128 printable ASCII characters without blanks")
         }
         var random = SystemRandomNumberGenerator()
         return self.gateway.settings.sessionNamer.nameOfRequest(
-            admission.key, role: admission.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)",
+            identity.key, role: identity.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)",
             call: call)
     }
 

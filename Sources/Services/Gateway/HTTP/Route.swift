@@ -18,7 +18,7 @@ struct Route: Sendable {
     /// A named part of the path.
     struct PathPart: Sendable {
         var name: String
-        /// The name of the call parameter that it is passed as.
+        /// The name of the call's parameter.
         var field: String
         var schema: Schema
         var summary: String
@@ -45,7 +45,7 @@ struct Route: Sendable {
         /// The schema of the result: an object with the result's kind, as in `CallResult`.
         var result: Schema
 
-        /// Success without anything to tell.
+        /// Success without a result value.
         static let done = Self(result: ResponseSchemas.done)
 
         /// Success with a result of this kind.
@@ -70,13 +70,15 @@ struct Route: Sendable {
     /// Whether the body is required; otherwise an empty body counts as `{}`.
     var isBodyNeeded = true
     var success: Success
-    /// Converts the request's parameters to the call's, where renaming them is not enough.
-    var shape: (@Sendable ([String: JSONValue]) -> [String: JSONValue])?
+    /// Converts the request's parameters to the call's; nil: they have the same structure.
+    var convertParameters: (@Sendable ([String: JSONValue]) -> [String: JSONValue])?
 
     /// The schema of a live's id.
     static let liveID = Schema.text(1...48, pattern: "^[!-.0-~]{1,48}$")
-    /// Returns the schema of a word: letters, digits, hyphens and underscores.
-    static func word(_ most: Int) -> Schema { .text(1...most, pattern: "^[A-Za-z0-9_-]{1,\(most)}$") }
+    /// Returns the schema of an identifier: letters, digits, hyphens and underscores.
+    static func word(_ maxLength: Int) -> Schema {
+        .text(1...maxLength, pattern: "^[A-Za-z0-9_-]{1,\(maxLength)}$")
+    }
     /// The schema of a user's id.
     static let userID = Self.word(32)
 

@@ -15,7 +15,7 @@ enum RouteInput {
         for part in route.parts {
             let text = request.parameters[part.name] ?? ""
             guard case .integer = part.schema else {
-                // Ids are checked by the call's parser, whose errors tell the allowed characters.
+                // The call's parser checks ids; its errors name the allowed characters.
                 parameters[part.field] = .text(text)
                 continue
             }
@@ -25,7 +25,7 @@ enum RouteInput {
             parameters[part.field] = .integer(number)
         }
         for (field, value) in try Self.query(of: request, route) { parameters[field] = value }
-        return route.shape?(parameters) ?? parameters
+        return route.convertParameters?(parameters) ?? parameters
     }
 
     private static func body(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {

@@ -108,7 +108,7 @@ enum RouteTable {
             schema: .list(of: .string, (isNeeded ? 1 : 0)...Int.max), isNeeded: isNeeded, summary: summary)
     }
 
-    /// The route that makes any call by its name, for calls without a route of their own.
+    /// The route for any call by its name, also for calls that have no other route.
     private static let calls: [Route] = [
         Route(
             method: .post, path: "/v1/call/{method}", id: "call", tag: "calls",

@@ -3,9 +3,9 @@ internal import PlazaWire
 
 /// The schema of a JSON value, used to check request bodies and to generate the OpenAPI description.
 ///
-/// Only the structure of a body is checked here: types, property names and choices. Length and range limits are
-/// described here, but checked by the machine that executes the call, so that exceeding a limit has the same error code
-/// over HTTP and WebSocket. Lengths are in characters here, but in bytes there.
+/// Only the structure of a body is checked: types, property names and choices. Lengths and ranges are described, but the
+/// machine that executes the call checks them, so that a violation has the same error code over HTTP and WebSocket.
+/// Lengths in a schema are in characters; the machine's limits are in bytes.
 indirect enum Schema: Hashable, Sendable {
     case boolean
     /// `but` is a number in the range that is not allowed.

@@ -113,13 +113,13 @@ extension TableReader: CompactedTopicSubscriber {
                 if let value = record.value {
                     self.gateway.received(try Wire.decode(LiveRecord.self, from: value))
                 } else if let key = LiveKey(text: key) {
-                    self.gateway.liveGone(key)
+                    self.gateway.liveRemoved(key)
                 }
             case .stages:
                 if let value = record.value {
                     self.gateway.received(try Wire.decode(StageRecord.self, from: value))
                 } else if let key = LiveKey(text: key) {
-                    self.gateway.stageGone(key)
+                    self.gateway.stageRemoved(key)
                 }
             case .audienceCounts: try self.applyCount(record, key)
             case .apps:
@@ -154,7 +154,7 @@ extension TableReader: CompactedTopicSubscriber {
         } else if let value = record.value {
             self.gateway.received(try Wire.decode(CountRecord.self, from: value))
         } else if let key = LiveKey(text: key) {
-            self.gateway.countGone(key)
+            self.gateway.countRemoved(key)
         }
     }
 }

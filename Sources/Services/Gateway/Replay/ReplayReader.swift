@@ -36,7 +36,7 @@ final class ReplayReader: ReplaySource {
         self.gateway = gateway
         self.log = gateway.log
         var settings = kafka
-        // A scan is short, and records fetched beyond its end are wasted. So little is prefetched.
+        // Little is prefetched, because a scan is short and records beyond its end are not needed.
         settings.overrides["queued.max.messages.kbytes"] = "4096"
         settings.overrides["queued.min.messages"] = "5000"
         self.mode = mode
@@ -56,9 +56,9 @@ final class ReplayReader: ReplaySource {
     var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
 
     func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: MonotonicTime) -> Bool {
-        let isTaken = self.queue.withLock { $0.add(id, request, partition: partition, until: until) }
-        if isTaken { self.loop.wakeUp() }
-        return isTaken
+        let isQueued = self.queue.withLock { $0.add(id, request, partition: partition, until: until) }
+        if isQueued { self.loop.wakeUp() }
+        return isQueued
     }
 
     /// Makes `run` return.
@@ -100,9 +100,9 @@ final class ReplayReader: ReplaySource {
             self.records.add(records.count)
             let now = MonotonicClock.now
             for record in records { Self.take(record, &scans, at: now) }
-            for (place, end) in outcome.ends {
-                guard let running = scans[Int(place.partition)] else { continue }
-                scans[Int(place.partition)]?.scan.reachedEnd(at: running.filter.completeOffset(upTo: end))
+            for (partition, end) in outcome.ends {
+                guard let running = scans[Int(partition.partition)] else { continue }
+                scans[Int(partition.partition)]?.scan.reachedEnd(at: running.filter.completeOffset(upTo: end))
             }
             try self.conclude(consumer, &scans, at: now)
         }
@@ -148,8 +148,8 @@ final class ReplayReader: ReplaySource {
             scans[partition]?.scan.take(isNeeded ? FeedRecord(record, at: now) : nil, at: record.offset)
         }
         // A dropped record also advances the scan, once the filter has decided about all earlier records.
-        let settled = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
-        if settled > record.offset { scans[partition]?.scan.take(nil, at: record.offset) }
+        let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
+        if completeOffset > record.offset { scans[partition]?.scan.take(nil, at: record.offset) }
     }
 
     /// Finishes the scans that have ended, and reports the outcomes of their requests.

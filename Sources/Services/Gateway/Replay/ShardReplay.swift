@@ -35,8 +35,8 @@ final class ShardReplay {
 
     /// Replies to a new viewer's join, and sends its initial state.
     ///
-    /// The reply names the feed's position, so that the client can resume before its first item (R15.14). A frame names
-    /// it too, with earlier messages if the app has configured them.
+    /// The reply contains the feed's position, so that the client can resume before its first item (R15.14). A feed frame
+    /// with the position follows, with earlier messages if the app has configured them.
     func sendInitialState(_ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         let latest = self.latestToken(of: live, epoch: join.epoch)
@@ -45,7 +45,7 @@ final class ShardReplay {
             latest
             ?? FeedToken(
                 FeedPosition(epoch: join.epoch, number: 0), offset: self.gateway.feeds.end(of: live.key))
-        self.shard.send(.reply(id: join.call, join.outcome.naming(token)), to: client)
+        self.shard.send(.reply(id: join.call, join.outcome.adding(token)), to: client)
         let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.lastItem)
         if let search = history?.search {
             self.request(search, join, live, timeout: ReplayLimits.historyTimeout)
@@ -60,7 +60,7 @@ final class ShardReplay {
         let client = join.client
         var (point, join) = (point, join)
         if point.position == FeedPosition(epoch: 0, number: 0) {
-            // The client does not know where its feed stands, so it gets everything or learns that it cannot.
+            // The client does not know its position, so it gets all items, or a reply that it must load a snapshot.
             point.position.epoch = join.epoch
             point.token = nil
             join.resume = point

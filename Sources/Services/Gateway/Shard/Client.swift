@@ -6,7 +6,7 @@ internal import WebSocket
 
 /// One client connection of a shard.
 ///
-/// It is accessed only on the loop's thread, and kept small because there are many.
+/// Accessed only on the loop's thread. The object is kept small, because there are many connections.
 final class Client {
     let socket: WebSocketConnection
     var core: SessionCore<SentRecord>
@@ -45,7 +45,7 @@ final class Client {
     /// Whether the admission counts the connection as one of its user's.
     var isCounted = false
     var badFrames: UInt8 = 0
-    /// How old the calls are that the client sends again.
+    /// Detects late retries.
     var retryAges = RetryAges()
 
     /// The state of a reader whose feed is held back, because it is too slow or a replay must be sent first.

@@ -28,10 +28,9 @@ final class SessionRegistry: Sendable {
     /// - Parameters:
     ///   - session: The session.
     ///   - shard: The shard of the connection.
-    ///   - publish: Writes the notice for other gateways, and returns whether the session may be claimed. An older
-    ///     connection's notice that is written last could close the newest connection, so notices must be written in
-    ///     the order in which connections replace each other. For that `publish` runs under the lock, and must be
-    ///     short.
+    ///   - publish: Writes the notice for other gateways, and returns whether the session may be claimed. Runs under
+    ///     the lock and must be short: notices must be written in the order in which connections replace each other,
+    ///     because a late notice of an older connection could close the newest one.
     /// - Returns: The new connection's generation, and the location of the connection that it replaces, if any. Nil if
     ///   `publish` returned false; nothing was changed then.
     func claim(_ session: SessionID, shard: Int, publish: () -> Bool) -> (generation: UInt32, replaced: Location?)? {
@@ -44,9 +43,9 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// Runs `publish` under the lock if the session still belongs to this connection, which no other connection can
-    /// replace meanwhile.
-    func whileHeld(_ session: SessionID, generation: UInt32, publish: () -> Void) {
+    /// Runs `publish` under the lock if the session belongs to this connection; no other connection can replace it
+    /// meanwhile.
+    func publishIfCurrent(_ session: SessionID, generation: UInt32, publish: () -> Void) {
         self.state.withLock { state in
             if state.locations[session]?.generation == generation { publish() }
         }

@@ -22,10 +22,10 @@ final class Shard {
     private(set) lazy var login = ShardLogin(self)
     private(set) lazy var calls = ShardCalls(self)
     private(set) lazy var webhooks = ShardWebhooks(self)
-    private(set) lazy var requests = ShardRequests(self)
+    private(set) lazy var httpCalls = ShardHTTPCalls(self)
     private(set) lazy var lives = ShardLives(self)
     private(set) lazy var joins = ShardJoins(self)
-    private(set) lazy var endings = ShardEndings(self)
+    private(set) lazy var missedEnds = ShardMissedEnds(self)
     private(set) lazy var delivery = ShardDelivery(self)
     private(set) lazy var replay = ShardReplay(self)
     private(set) lazy var heartbeats = ShardHeartbeats(self)
@@ -90,7 +90,7 @@ final class Shard {
     }
 
     /// Handles a batch of messages from the mailbox.
-    func received(_ messages: [ShardMessage]) {
+    func received(_ messages: [MailboxMessage]) {
         for message in messages {
             switch message {
             case .feed(let key, let epoch, let items): self.delivery.feedItemsReceived(key, epoch: epoch, items)
@@ -104,7 +104,7 @@ final class Shard {
             case .sessionReplaced(let session, let generation):
                 self.sessions.sessionReplaced(session, generation: generation)
             case .notDelivered(let token): self.recordLost(token)
-            case .request(let call): self.requests.begin(call)
+            case .request(let call): self.httpCalls.begin(call)
             case .webhookDecided(let session, let generation, let call, let decision):
                 self.webhooks.webhookDecided(session, generation: generation, call: call, decision)
             case .drain: self.drain.begin()
@@ -114,7 +114,7 @@ final class Shard {
 
     private func replyReceived(_ reply: Reply) {
         if SessionName.isOfRequest(reply.request.session) {
-            self.requests.replyReceived(reply)
+            self.httpCalls.replyReceived(reply)
         } else {
             self.calls.replyReceived(reply)
         }
@@ -123,7 +123,7 @@ final class Shard {
     /// Fails the call whose record was lost.
     private func recordLost(_ token: UInt64) {
         self.gateway.metrics.notDelivered.add()
-        if !self.calls.recordLost(token) { self.requests.recordLost(token) }
+        if !self.calls.recordLost(token) { self.httpCalls.recordLost(token) }
     }
 
     /// Sends a frame to one client.
@@ -138,7 +138,7 @@ final class Shard {
 
     /// Closes a connection with the given code, and detaches its client immediately.
     func disconnect(_ client: Client, _ code: DisconnectCode) {
-        let isSignedOff = code.endsStay && self.lives.signOff(client)
+        let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, isSilent: isSignedOff || code == .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
     }
@@ -169,10 +169,10 @@ final class Shard {
         let now = self.now
         self.gateway.shardTurns[self.number].turned()
         self.calls.sweep(at: now)
-        self.requests.sweep(at: now)
+        self.httpCalls.sweep(at: now)
         self.delivery.sweepSlowReaders(at: now)
         self.joins.sweep(at: now)
-        self.endings.sweep(at: now)
+        self.missedEnds.sweep(at: now)
         self.replay.sweep(at: now)
         self.sweepConnections(at: now)
         self.delivery.sendDueCounts(at: now)

@@ -46,7 +46,7 @@ final class ShardDrain {
             }
         }
         if self.ticks >= 2 * limit - 1 || self.shard.group.count == 0 {
-            self.shard.requests.failAll()
+            self.shard.httpCalls.failAll()
             self.shard.loop.stop()
         }
     }

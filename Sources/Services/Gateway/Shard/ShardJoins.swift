@@ -17,7 +17,7 @@ struct PendingJoin {
     var outcome: Outcome
     var resume: ResumePoint?
 
-    /// The same resume, from the item with this number on.
+    /// The same resume, for a client that has all items up to this number.
     func resuming(after number: Int64) -> PendingJoin {
         var join = self
         join.resume?.position.number = number
@@ -26,8 +26,8 @@ struct PendingJoin {
 }
 
 extension Outcome {
-    /// The same outcome; a join's also names the position at which the client's feed begins.
-    func naming(_ token: FeedToken) -> Outcome {
+    /// The outcome of a join with the token at which the client's feed begins; any other outcome unchanged.
+    func adding(_ token: FeedToken) -> Outcome {
         guard case .success(.joined(let ticket, let epoch, let confirmed, _)) = self else { return self }
         return .success(result: .joined(ticket: ticket, epoch: epoch, confirmed: confirmed, token: token.text))
     }

@@ -83,7 +83,7 @@ final class ShardLives {
     /// Ends the subscription to a live's feed if the live has neither viewers nor pending joins.
     func unsubscribeIfUnused(_ key: LiveKey) {
         if self.byKey[key]?.viewers.isEmpty ?? true, !self.shard.joins.isAwaited(key),
-            !self.shard.endings.isAwaited(key)
+            !self.shard.missedEnds.isAwaited(key)
         {
             self.shard.gateway.feeds.unsubscribe(key, shard: self.shard.number)
         }

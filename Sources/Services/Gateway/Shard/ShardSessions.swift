@@ -123,7 +123,9 @@ extension ShardSessions {
     /// Writes the client's sign-in notice again.
     func repeatSignIn(_ client: Client) {
         // The sink may refuse the notice; a later sweep writes it again.
-        self.gateway.registry.whileHeld(client.session, generation: client.generation) { _ = self.writeSignIn(client) }
+        self.gateway.registry.publishIfCurrent(client.session, generation: client.generation) {
+            _ = self.writeSignIn(client)
+        }
     }
 
     /// Writes the sign-in notice, which makes other gateways close the user's older connections.
@@ -151,7 +153,7 @@ extension ShardSessions {
         while let client = next {
             next = client.nextOfUser
             if !entry.notice.content.isForClients {
-                if let code = client.signIn.heard(entry.notice.content, own: client.session) {
+                if let code = client.signIn.noticeReceived(entry.notice.content, own: client.session) {
                     self.shard.disconnect(client, code)
                 }
             } else if entry.id.offset > client.lastNotice {

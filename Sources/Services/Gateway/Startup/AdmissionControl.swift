@@ -13,12 +13,12 @@ internal import WebSocket
 final class AdmissionControl: WebSocketAdmission {
     private let table: Locked<AdmissionTable<IPAddress>>
     private let metrics: GatewayMetrics
-    /// After how long a refused client should try again.
+    /// The time after which a refused client should retry.
     private static let retryAfter = Milliseconds.seconds(5)
 
     init(_ settings: GatewaySettings, _ metrics: GatewayMetrics) {
-        let ofApp = settings.admission.connectionsPerApp ?? settings.maxConnections
-        self.table = Locked(AdmissionTable(settings.admission, connectionsPerApp: ofApp))
+        let connectionsPerApp = settings.admission.connectionsPerApp ?? settings.maxConnections
+        self.table = Locked(AdmissionTable(settings.admission, connectionsPerApp: connectionsPerApp))
         self.metrics = metrics
     }
 
@@ -41,7 +41,7 @@ final class AdmissionControl: WebSocketAdmission {
 
     /// Counts a connection that logs in.
     ///
-    /// - Throws: `overLimit` if the user has too many, `overloaded` if its app has.
+    /// - Throws: `overLimit` if the user has too many connections, `overloaded` if the app has too many.
     func logIn(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
         let reason = self.table.withLock { $0.loggedIn(user, role: role, isReplacing: isReplacing) }
         guard let reason else { return }
@@ -56,7 +56,7 @@ final class AdmissionControl: WebSocketAdmission {
     /// Removes a connection that `logIn` counted.
     func logOut(_ user: UserKey) { self.table.withLock { $0.loggedOut(user) } }
 
-    /// Takes a call of a user from its rate.
+    /// Checks the rate limit for a user's call, and counts the call.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: MeteredCall, of user: UserKey) throws(ReplyError) {

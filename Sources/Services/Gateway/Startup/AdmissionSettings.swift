@@ -4,7 +4,7 @@ internal import GatewayCore
 internal import MachineKit
 package import Settings
 
-/// The settings of what one address, user, connection or app may take of a gateway.
+/// The settings for the limits of one address, user, connection or app at a gateway.
 package struct AdmissionSettings: Sendable {
     private let maxConnections: Int
     private let limits: AdmissionLimits
@@ -24,8 +24,8 @@ package struct AdmissionSettings: Sendable {
             "max-connections", default: 0, range: 0...10_000_000,
             help: "WebSockets of this process; 0: 100000, or what the limit of open files allows.")
         self.maxConnections = Self.connections(asked, &reader, hard)
-        func count(_ name: String, _ standard: Int, _ help: String) -> Int {
-            reader.int(name, default: standard, range: 1...10_000_000, help: help)
+        func count(_ name: String, _ defaultValue: Int, _ help: String) -> Int {
+            reader.int(name, default: defaultValue, range: 1...10_000_000, help: help)
         }
         var limits = AdmissionLimits()
         limits.connectionsPerAddress = count(
@@ -65,7 +65,7 @@ package struct AdmissionSettings: Sendable {
         )
     }
 
-    /// Sets what was read.
+    /// Copies the values into the gateway's settings.
     ///
     /// - Parameters:
     ///   - settings: The gateway's settings.
@@ -81,7 +81,7 @@ package struct AdmissionSettings: Sendable {
 
     private static func connections(_ asked: Int, _ reader: inout SettingsReader, _ hard: Int) -> Int {
         do throws(DescriptorLimit.Shortage) {
-            return try DescriptorLimit.connections(asked: asked == 0 ? nil : asked, hard: hard)
+            return try DescriptorLimit.connections(requested: asked == 0 ? nil : asked, hard: hard)
         } catch {
             reader.reject("max-connections", value: asked == 0 ? nil : "\(asked)", remedy: error.remedy)
             return 1

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// How many connections the process's limit of open files allows.
+/// The number of connections that the process's limit of open files allows.
 package enum DescriptorLimit {
-    /// The descriptors that are not for WebSockets: HTTP connections, Kafka, webhooks, threads, files.
+    /// The descriptors reserved for everything but WebSockets: HTTP connections, Kafka, webhooks, threads, files.
     package static let reserve = 2_048
     /// The connections of a gateway without a setting, if there are descriptors for them.
     package static let defaultConnections = 100_000
 
-    /// Why a gateway cannot have as many connections as asked for.
+    /// The limit of open files is too low for the requested connections.
     package struct Shortage: Error, Equatable {
-        /// What to do, as a sentence.
+        /// The remedy, as a sentence.
         package let remedy: String
     }
 
-    /// Decides how many connections there can be.
+    /// Decides the maximum number of connections.
     ///
     /// - Parameters:
-    ///   - asked: The setting; nil takes what there is, up to `defaultConnections`.
-    ///   - hard: The limit of open files up to which a process may raise its own.
+    ///   - requested: The setting; nil: as many as the limit allows, up to `defaultConnections`.
+    ///   - hard: The hard limit of open files, up to which a process may raise its own limit.
     /// - Returns: The number of connections, at least 1.
-    /// - Throws: `Shortage` if they do not fit.
-    package static func connections(asked: Int?, hard: Int) throws(Shortage) -> Int {
-        let possible = hard - self.reserve
-        let connections = asked ?? min(self.defaultConnections, possible)
-        guard connections >= 1, connections <= possible else {
-            let needed = self.reserve + max(1, asked ?? 1)
-            let less = asked != nil && possible >= 1 ? ", or give at most \(possible)" : ""
+    /// - Throws: `Shortage` if the limit is too low.
+    package static func connections(requested: Int?, hard: Int) throws(Shortage) -> Int {
+        let available = hard - self.reserve
+        let connections = requested ?? min(self.defaultConnections, available)
+        guard connections >= 1, connections <= available else {
+            let required = self.reserve + max(1, requested ?? 1)
+            let alternative = requested != nil && available >= 1 ? ", or give at most \(available)" : ""
             throw Shortage(
-                remedy: "needs \(needed) open files and the system allows \(hard): raise that (ulimit -Hn)\(less)")
+                remedy:
+                    "needs \(required) open files and the system allows \(hard): raise that (ulimit -Hn)\(alternative)")
         }
         return connections
     }

@@ -7,8 +7,8 @@ package import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// Applies records of the public topics to the tables, and answers calls from them. The `received` methods are called
-/// only by the thread that reads tables, replies and notices.
+/// Applies records of the public topics to the tables. The `received` methods are called only by the thread that reads
+/// tables, replies and notices.
 extension Gateway {
     /// Applies a live's record.
     package func received(_ record: LiveRecord) { self.change { $0.apply(record) } }
@@ -31,7 +31,7 @@ extension Gateway {
     }
 
     /// Removes a live's record, and removes the viewers who are still in the live.
-    package func liveGone(_ key: LiveKey) {
+    package func liveRemoved(_ key: LiveKey) {
         self.change { model in
             model.removeLive(key)
             return true
@@ -41,7 +41,7 @@ extension Gateway {
     }
 
     /// Removes a stage's record.
-    package func stageGone(_ key: LiveKey) {
+    package func stageRemoved(_ key: LiveKey) {
         self.change { model in
             model.removeStage(key)
             return true
@@ -49,7 +49,7 @@ extension Gateway {
     }
 
     /// Removes a viewer count's record.
-    package func countGone(_ key: LiveKey) {
+    package func countRemoved(_ key: LiveKey) {
         self.change { model in
             model.removeCount(key)
             return true
@@ -88,53 +88,6 @@ extension Gateway {
     package func refresh() {
         self.tables.refreshRanking(at: MonotonicClock.now)
         self.tables.prune(at: MonotonicClock.now)
-    }
-
-    /// Answers a call from the tables.
-    ///
-    /// May be called from any thread.
-    ///
-    /// - Throws: `noSuchRoom`, `cursorExpired`.
-    func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
-        switch call {
-        case .ping: return .done
-        case .list(let cursor, let count, let category, let isAscending):
-            let now = MonotonicClock.now
-            return try self.tables.page(
-                app: app, cursor: cursor, count: count, category: category, isAscending: isAscending, at: now)
-        case .get(let live):
-            return .room(details: try self.found(self.tables.read { $0.details(LiveKey(app, live)) }))
-        case .count(let live):
-            return .count(count: try self.found(self.tables.read { $0.count(LiveKey(app, live)) }))
-        case .stage(let live):
-            return .stage(record: try self.found(self.tables.read { $0.stage(LiveKey(app, live)) }))
-        case .metadata(let live, let keys):
-            return .metadata(
-                values: try self.found(self.tables.read { $0.metadata(LiveKey(app, live), keys: keys) }))
-        case .candidates(let live, let cursor, let caller):
-            let now = MonotonicClock.now
-            return try self.tables.candidates(LiveKey(app, live), cursor: cursor, for: caller, at: now)
-        case .gifts(let language):
-            let gifts = self.tables.read { $0.apps[app].gifts }
-            return .gifts(categories: gifts.map { $0.localized(to: language) })
-        case .app:
-            let (settings, revision) = self.tables.read { ($0.apps[app], $0.apps.revision(of: app)) }
-            return .app(settings: settings, revision: revision)
-        case .login, .rename, .join, .leave, .forward:
-            throw ReplyError(.internalError, "this call is not answered from memory")
-        }
-    }
-
-    /// Checks that a live is running, according to this gateway's tables.
-    ///
-    /// - Throws: `noSuchRoom`.
-    func checkExists(_ key: LiveKey) throws(ReplyError) {
-        _ = try self.found(self.tables.read { $0.running(key) })
-    }
-
-    private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {
-        guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
-        return value
     }
 
     @discardableResult private func change(_ body: (inout ReadModel) -> Bool) -> Bool {

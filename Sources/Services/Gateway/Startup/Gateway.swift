@@ -30,7 +30,7 @@ package final class Gateway: Sendable {
     let registry = SessionRegistry()
     /// The caches of the followed feeds, and the shards that are subscribed to them.
     package let feeds: FeedHub
-    private let mailboxes: [Mailbox<ShardMessage>]
+    private let mailboxes: [Mailbox<MailboxMessage>]
     private let sink = Locked<(any RecordSink)?>(nil)
     private let replaySource = Locked<(any ReplaySource)?>(nil)
     let health = Locked(BrokerHealth())
@@ -71,7 +71,7 @@ package final class Gateway: Sendable {
         self.metrics = metrics
         self.admission = AdmissionControl(settings, metrics)
         self.tables = Tables(gateway: settings.id)
-        let mailboxes = (0..<settings.shards).map { _ in Mailbox<ShardMessage>(capacity: Self.mailboxCapacity) }
+        let mailboxes = (0..<settings.shards).map { _ in Mailbox<MailboxMessage>(capacity: Self.mailboxCapacity) }
         self.mailboxes = mailboxes
         self.shardTurns = mailboxes.map { _ in TurnClock() }
         self.feeds = FeedHub(
@@ -159,16 +159,16 @@ package final class Gateway: Sendable {
     /// Posts messages to a shard.
     ///
     /// If its mailbox is full, they are dropped and counted; the shard reads dropped feed items from the feed cache.
-    func post(_ shard: Int, _ messages: [ShardMessage]) {
+    func post(_ shard: Int, _ messages: [MailboxMessage]) {
         Self.post(messages, to: shard, of: self.mailboxes, self.metrics)
     }
 
-    func postToAll(_ message: ShardMessage) {
+    func postToAll(_ message: MailboxMessage) {
         for shard in self.mailboxes.indices { self.post(shard, [message]) }
     }
 
     private static func post(
-        _ messages: [ShardMessage], to shard: Int, of mailboxes: [Mailbox<ShardMessage>], _ metrics: GatewayMetrics
+        _ messages: [MailboxMessage], to shard: Int, of mailboxes: [Mailbox<MailboxMessage>], _ metrics: GatewayMetrics
     ) {
         guard shard < mailboxes.count else { return }
         do throws(MailboxError) {
@@ -200,12 +200,12 @@ package final class Gateway: Sendable {
     ///   - outcomes: The requests with their answers.
     ///   - reservation: Counts the bytes of the items that the outcomes share, as long as it exists.
     package func replayReceived(_ outcomes: [ReplayOutcome], _ reservation: ReplayReservation?) {
-        self.feeds.learn(outcomes)
+        self.feeds.addReplayed(outcomes)
         for outcome in outcomes { self.post(outcome.id.shard, [.replay(outcome, reservation)]) }
     }
 
     /// Posts an HTTP call to the shard that its session belongs to.
-    func begin(_ call: RequestCall) {
+    func begin(_ call: HTTPCall) {
         let shard = PlazaTopic.partition(of: call.session.text, among: self.settings.shards)
         do throws(MailboxError) {
             try self.mailboxes[shard].post(.request(call))
@@ -231,12 +231,12 @@ extension Gateway {
     /// Marks the tables as read up to their ends, and calls the action of `onFilled`.
     package func tablesFilled() {
         self.tables.refreshRanking(at: MonotonicClock.now)
-        let told = self.state.withLock { state in
+        let onFilled = self.state.withLock { state in
             state.isFilled = true
             defer { state.onFilled = nil }
             return state.onFilled
         }
-        told?()
+        onFilled?()
     }
 
     /// Calls `action` once, when the tables were read up to their ends.

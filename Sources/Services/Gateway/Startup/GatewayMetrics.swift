@@ -128,20 +128,20 @@ final class GatewayMetrics: Sendable {
 
     /// Records the close code of a connection that has ended.
     ///
-    /// A client may send any code. Those that mean nothing here, and the gateway's own from a client, share one label.
+    /// A client may send any code. Unknown codes, and codes of the gateway that a client sent, share one label.
     func closed(_ code: UInt16, byPeer isByPeer: Bool) {
-        let isFalse = isByPeer && code >= 3000
-        (isFalse ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
+        let isForged = isByPeer && code >= 3000
+        (isForged ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
     }
 
     /// The close codes with a label of their own: those of RFC 6455 and those of the gateway.
     private static let closeCodes: [UInt16] =
         [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1011, 1013] + Array(4000...4009) + Array(4100...4109)
 
-    /// Records what a limit refused or cut off.
+    /// Counts a request or connection that a limit refused or ended.
     func refused(_ reason: RefusalReason) { self.refusals[reason]?.add() }
 
-    /// Records what the HTTP server refused or cut off.
+    /// Counts a request or connection that the HTTP server refused or ended.
     func refused(_ refusal: HTTPRefusal) {
         switch refusal {
         case .connectionsPerAddress: self.refused(RefusalReason.httpConnectionsPerAddress)

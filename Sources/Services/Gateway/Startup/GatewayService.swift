@@ -48,8 +48,9 @@ package final class GatewayService: ServiceComponent {
         kafka: KafkaSettings,
         mode: KafkaMode, log: Log, registry: MetricsRegistry
     ) {
-        let isAsked = hooks.values.contains { $0.before != nil }
-        self.webhookClient = isAsked ? WebhookClient(hooks: hooks, caFile: webhookCAFile, metrics: registry) : nil
+        let hasBeforeHooks = hooks.values.contains { $0.before != nil }
+        self.webhookClient =
+            hasBeforeHooks ? WebhookClient(hooks: hooks, caFile: webhookCAFile, metrics: registry) : nil
         self.kafka = kafka
         self.mode = mode
         self.log = log
@@ -85,14 +86,14 @@ package final class GatewayService: ServiceComponent {
 
     private func serve() throws {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaClientMetrics(self.registry))
-        let gathered = BatchingWriter(
+        let batchingWriter = BatchingWriter(
             writer, lost: { [gateway] in gateway.notDelivered(token: $0, isBrokerAway: false) })
-        let probe = BrokerProbe { writer.answers(milliseconds: BrokerProbe.questionMilliseconds) }
+        let probe = BrokerProbe { writer.answers(milliseconds: BrokerProbe.requestMilliseconds) }
         self.gateway.attach(probe)
         self.gateway.onFilled { [state] in state.update { $0.areTablesFilled = true } }
         var threads = [
             DedicatedThread("tables") { self.tables.run() }, DedicatedThread("feeds") { self.feeds.run() },
-            DedicatedThread("replays") { self.replay.run() }, DedicatedThread("batches") { gathered.run() },
+            DedicatedThread("replays") { self.replay.run() }, DedicatedThread("batches") { batchingWriter.run() },
         ]
         if let webhookClient = self.webhookClient {
             threads.append(DedicatedThread("webhooks") { webhookClient.run() })
@@ -102,7 +103,7 @@ package final class GatewayService: ServiceComponent {
             self.feeds.stop()
             self.replay.stop()
             self.webhookClient?.stop()
-            gathered.stop()
+            batchingWriter.stop()
             probe.stop()
             for thread in threads { _ = thread.join(timeout: .seconds(1)) }
             _ = probe.join(timeout: .seconds(1))
@@ -113,7 +114,7 @@ package final class GatewayService: ServiceComponent {
         // tables are filled.
         self.state.wait { $0.areTablesFilled || $0.isStopping ? () : nil }
         if self.state.current.isStopping { return }
-        try self.gateway.start(sink: gathered, source: self.feeds, replaySource: self.replay)
+        try self.gateway.start(sink: batchingWriter, source: self.feeds, replaySource: self.replay)
         defer { self.gateway.stop() }
         let api = try WebServer(
             host: self.gateway.settings.host, port: self.gateway.settings.httpPort,

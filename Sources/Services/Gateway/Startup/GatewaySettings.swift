@@ -32,11 +32,11 @@ package struct GatewaySettings: Sendable {
     package var budget = DeliveryBudget()
     /// The size of each socket's send buffer; 0 leaves it to the kernel.
     package var sendBufferBytes: Int32 = 0
-    /// How much one address, user, connection or app may take.
+    /// The limits of one address, user, connection or app.
     package var admission = AdmissionLimits()
-    /// Whether trusted proxies begin each WebSocket's connection with a PROXY header.
+    /// Whether trusted proxies send a PROXY header at the start of each WebSocket connection.
     package var speaksProxyProtocol = false
-    /// The bytes that all WebSockets together hold of messages whose end was not received.
+    /// The maximum bytes of unfinished messages of all WebSockets together.
     package var unfinishedBytes = 256 << 20
     /// The HTTP requests per second of an app's server, for each call; beyond it, requests get status 429 (R13.2).
     package var serverCallsPerSecond = 200
@@ -48,7 +48,7 @@ package struct GatewaySettings: Sendable {
     package var httpConnectionsPerAddress = 100
     /// Binds the names of sessions to their users.
     package var sessionNamer = SessionNamer.unkeyed
-    /// The proxies whose word about a client's address counts.
+    /// The proxies that are trusted to state a client's address.
     package var trustedProxies = TrustedProxies()
     /// The number of malformed frames after which a connection is closed.
     package var badFrames = 10
@@ -69,43 +69,4 @@ package struct GatewaySettings: Sendable {
         self.lease = lease
         self.drain = drain
     }
-}
-
-/// The identity and rights that a valid token grants.
-package struct Admission: Hashable, Sendable {
-    /// The token's app.
-    package var app: AppID
-    /// The token's user.
-    package var user: UserID
-    /// The token's role.
-    package var role: CallerRole
-    /// The user's displayed name, if the token sets it.
-    package var name: String?
-    /// The user's avatar, if the token sets it.
-    package var avatarURL: String?
-    /// The token's expiry, in milliseconds since 1970.
-    package var expiresAt: Int64
-
-    /// Creates an admission.
-    package init(
-        app: AppID, user: UserID, role: CallerRole, name: String? = nil, avatarURL: String? = nil, expiresAt: Int64
-    ) {
-        self.app = app
-        self.user = user
-        self.role = role
-        self.name = name
-        self.avatarURL = avatarURL
-        self.expiresAt = expiresAt
-    }
-
-    /// The token's user within its app.
-    package var key: UserKey { UserKey(self.app, self.user) }
-}
-
-/// Authenticates tokens (I17, no access without a valid token).
-package protocol TokenAuthenticator: Sendable {
-    /// Returns the identity that `token` proves. Called on the threads of the shards and of the HTTP server.
-    ///
-    /// - Throws: `tokenExpired` or `tokenInvalid`.
-    func authenticate(_ token: String) throws(ReplyError) -> Admission
 }

@@ -2,12 +2,11 @@
 internal import Glibc
 
 /// Reads files that settings name: secrets, and certificates in PEM.
-///
-/// Each problem is a remedy that completes the sentence "--name cannot be 'path': …". None quotes the contents.
 enum SettingFile {
-    /// A file's contents, or what to do about it.
+    /// The result of reading a file.
     enum Outcome: Equatable {
         case contents([UInt8])
+        /// Why the file cannot be used, and the remedy; never quotes the contents.
         case problem(String)
     }
 
@@ -18,7 +17,7 @@ enum SettingFile {
 
     /// Reads a secret: the only line of a file that other users of the machine cannot read.
     ///
-    /// One line end after the secret is left out, because editors and `echo` write it.
+    /// A line end after the secret is removed, because editors and `echo` append one.
     ///
     /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is readable by everybody,
     ///   or has more than one line.
@@ -37,13 +36,13 @@ enum SettingFile {
         return .contents(bytes)
     }
 
-    /// Checks that a file has a PEM block of this kind, such as `CERTIFICATE`.
+    /// Checks that a file contains a PEM block of this kind.
     ///
     /// - Parameters:
     ///   - path: the file's path.
-    ///   - kind: what the label of the block must end in.
-    ///   - isPrivate: whether the file must not be readable by everybody.
-    /// - Returns: what to do about the file; nil when it has such a block.
+    ///   - kind: the end of the block's label, such as `CERTIFICATE`.
+    ///   - isPrivate: whether the file must not be accessible to other users.
+    /// - Returns: the problem and its remedy; nil: the file contains such a block.
     static func pemProblem(at path: String, kind: String, isPrivate: Bool) -> String? {
         switch Self.read(path, maxBytes: Self.certificateBytes, isPrivate: isPrivate) {
         case .problem(let remedy): return remedy

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a program does not start with the settings it was given.
+/// Why a program does not start.
 package enum SettingsError: Error, Equatable, CustomStringConvertible {
-    /// Help was asked for; this is the text, for standard output.
+    /// The user requested help; with the help text.
     case helpRequested(String)
-    /// At least one setting is wrong.
+    /// At least one setting is invalid.
     case invalid(program: String, [SettingsProblem])
 
-    /// What to print.
+    /// The text to print.
     package var description: String {
         switch self {
         case .helpRequested(let text): text
@@ -16,7 +16,7 @@ package enum SettingsError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The status to exit with: 0 after help, 64 (`EX_USAGE`) after an error.
+    /// The exit status: 0 after help, 64 (`EX_USAGE`) after an error.
     package var exitStatus: Int32 {
         switch self {
         case .helpRequested: 0
@@ -25,16 +25,15 @@ package enum SettingsError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// One wrong setting: which, what it was, and what to do.
+/// An invalid setting.
 package struct SettingsProblem: Sendable, Equatable, CustomStringConvertible {
-    /// The option or the environment variable that is wrong.
+    /// The option or the environment variable.
     package let key: String
-    /// What it was set to, if it was.
+    /// The invalid value; nil if none was given or if it is secret.
     package let value: String?
-    /// What to do about it.
+    /// How to correct the setting.
     package let remedy: String
 
-    /// A problem with `key`.
     package init(key: String, value: String?, remedy: String) {
         self.key = key
         self.value = value
@@ -53,27 +52,27 @@ package enum SettingSource: String, Sendable {
     case argument
     /// From the environment.
     case environment
-    /// Not given: the default.
-    case standard = "default"
+    /// Not given, so the default applies.
+    case defaultValue = "default"
 }
 
-/// A setting as it holds.
+/// The value of a setting and its source.
 package struct EffectiveSetting: Sendable, Equatable {
     /// The option without its dashes.
     package let name: String
     /// The value as text.
     package let value: String
-    /// Who said so.
     package let source: SettingSource
 }
 
-/// What the help text tells about one setting.
+/// The description of one setting in the help text.
 struct Declaration {
     let section: String
     let name: String
     let variable: String
     let placeholder: String
-    let standard: String?
+    /// The text of the default; empty: not set, nil: the setting is required.
+    let defaultText: String?
     let help: String
     let effective: EffectiveSetting?
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SettingsReader {
-    /// A secret: from the file that `--name-file` names, or from the environment variable of `--name`.
+    /// Reads a secret from the file that `--name-file` names, or from the environment variable of `--name`.
     ///
-    /// It is never taken from the command line, which every user of the machine can read: `--name` is a problem. The
-    /// file is read once, here. Neither `effective` nor a problem contains the secret.
+    /// A secret on the command line is rejected, because every user of the machine can read it there. Neither
+    /// `effective` nor a problem contains the secret.
     ///
     /// - Parameters:
     ///   - name: the secret's name, such as `redis-password`.
-    ///   - help: what it is, in a sentence.
-    /// - Returns: the secret; nil when there is none, or when the file cannot be used, which `finish()` then says.
+    ///   - help: a sentence that describes the secret.
+    /// - Returns: the secret; nil: none is given, or `finish()` reports a problem with the file.
     package mutating func secret(_ name: String, help: String) -> String? {
         let option = "\(name)-file"
         let variable = self.variable(for: name)
-        if self.takeOption(name) {
+        if self.useOption(name) {
             self.reject(
                 name, value: nil,
                 remedy: "every user of the machine can read a command line: give --\(option), or set \(variable)")
@@ -34,16 +34,16 @@ extension SettingsReader {
         }
     }
 
-    /// The path of a file with certificates in PEM.
+    /// Reads the path of a file with certificates in PEM.
     ///
-    /// - Returns: the path; nil when none is given, or when the file has no certificate, which `finish()` then says.
+    /// - Returns: the path; nil: none is given, or `finish()` reports that the file has no certificate.
     package mutating func certificateFile(_ name: String, help: String) -> String? {
         self.pemFile(name, kind: "CERTIFICATE", isPrivate: false, help: help)
     }
 
-    /// The path of a file with a private key in PEM, which not everybody may read.
+    /// Reads the path of a file with a private key in PEM, which must not be accessible to other users.
     ///
-    /// - Returns: the path; nil when none is given, or when the file cannot be used, which `finish()` then says.
+    /// - Returns: the path; nil: none is given, or `finish()` reports a problem with the file.
     package mutating func privateKeyFile(_ name: String, help: String) -> String? {
         self.pemFile(name, kind: "PRIVATE KEY", isPrivate: true, help: help)
     }
@@ -55,20 +55,20 @@ extension SettingsReader {
         return nil
     }
 
-    /// Takes each `--name` and its value from the arguments, so that no problem quotes the value.
+    /// Marks each `--name` and its value as used, so that no error message quotes the value.
     ///
-    /// - Returns: whether there was one.
-    private mutating func takeOption(_ name: String) -> Bool {
+    /// - Returns: whether the arguments contain `--name`.
+    private mutating func useOption(_ name: String) -> Bool {
         var isGiven = false
-        for index in self.arguments.indices where !self.isTaken[index] {
+        for index in self.arguments.indices where !self.isUsed[index] {
             let argument = self.arguments[index]
             guard argument == "--\(name)" || argument.hasPrefix("--\(name)=") else { continue }
             isGiven = true
-            self.isTaken[index] = true
+            self.isUsed[index] = true
             guard argument == "--\(name)", index + 1 < self.arguments.count,
                 !self.arguments[index + 1].hasPrefix("--")
             else { continue }
-            self.isTaken[index + 1] = true
+            self.isUsed[index + 1] = true
         }
         return isGiven
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SettingsReader {
-    /// The help text, made from what was declared so far.
+    /// The help text for the settings that have been declared so far.
     package var helpText: String {
         var lines = ["\(self.program): \(self.summary)", ""]
         let names = self.positionals.map { " \($0.placeholder)" }.joined()
@@ -17,14 +17,14 @@ extension SettingsReader {
                 section = declaration.section
             }
             let placeholder = declaration.placeholder.isEmpty ? "" : " \(declaration.placeholder)"
-            let standard =
-                switch declaration.standard {
+            let defaultText =
+                switch declaration.defaultText {
                 case nil: "required"
                 case "": "not set unless given"
                 case let text?: "default \(text)"
                 }
             let title = "--\(declaration.name)\(placeholder)"
-            lines += Self.entry(title, [declaration.help, "(\(standard); \(declaration.variable))"])
+            lines += Self.entry(title, [declaration.help, "(\(defaultText); \(declaration.variable))"])
         }
         if !self.declarations.isEmpty {
             lines += ["", "The name after each default is an environment variable that sets the same; an option wins."]
@@ -32,7 +32,7 @@ extension SettingsReader {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A title with its text in a column beside it, or below it when the title is long.
+    /// Formats a title and its text: in a column beside the title, or below a long title.
     private static func entry(_ title: String, _ paragraphs: [String]) -> [String] {
         let indent = 28
         let text = paragraphs.flatMap { Self.wrapped($0, width: 100 - indent) }

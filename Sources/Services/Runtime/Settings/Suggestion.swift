@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Guesses what a mistyped word was meant to be.
+/// Suggests a known word for a mistyped one.
 package enum Suggestion {
-    /// The word of `candidates` that `word` was most likely meant to be.
+    /// The candidate with the smallest edit distance to `word`.
     ///
-    /// - Returns: nothing when none is within two slips (or a third of the letters, for long words).
+    /// - Returns: nil: all distances exceed two, or a third of the letters of a long word.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = max(2, word.count / 3)
         return
             candidates
-            .map { (word: $0, slips: Self.distance(Array(word), Array($0))) }
-            .filter { $0.slips <= limit && $0.slips < max(word.count, 1) }
-            .min { ($0.slips, $0.word) < ($1.slips, $1.word) }?
+            .map { (word: $0, distance: Self.editDistance(Array(word), Array($0))) }
+            .filter { $0.distance <= limit && $0.distance < max(word.count, 1) }
+            .min { ($0.distance, $0.word) < ($1.distance, $1.word) }?
             .word
     }
 
-    /// How many insertions, deletions, replacements and swaps of neighbours turn one word into the other.
-    private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    /// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
         var before = [Int](repeating: 0, count: b.count + 1)
         var previous = Array(0...b.count)
         for i in a.indices {

@@ -98,7 +98,7 @@ extension ReadingProgress.Checkpoint {
         for entry in entries.dropFirst() {
             let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
             guard parts.count == 2, let app = AppID(checking: String(parts[0])), let start = Int64(parts[1]),
-                FeedPosition.possible.contains(start)
+                FeedPosition.validNumbers.contains(start)
             else { return nil }
             self.laggingOffsets[app] = start
         }

@@ -196,7 +196,7 @@ final class WebhookDispatcher {
         guard let value = record.value else { return nil }
         do throws(WireError) {
             let event = try Wire.decode(WebhookEvent.self, from: value)
-            guard let hooks = self.hooks[event.app], hooks.wants(event.content.name) else { return nil }
+            guard let hooks = self.hooks[event.app], hooks.receives(event.content.name) else { return nil }
             return (event, value)
         } catch {
             self.log.warning(

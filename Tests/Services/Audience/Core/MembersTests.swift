@@ -149,7 +149,7 @@ import Testing
         #expect(effects.count == 3)
         #expect(
             effects.suffix(2) == [
-                .countGone(AudienceHarness.key),
+                .countRemoved(AudienceHarness.key),
                 .barrage(BarrageInput(AudienceHarness.key, .ended(ending: AudienceHarness.ending))),
             ])
     }

@@ -90,16 +90,16 @@ extension DeliveryLedger {
             // Advances to the beginning of a round.
             var step = 0
             repeat {
-                _ = walk.turn(step: step, members: members.count)
+                _ = walk.advance(step: step, members: members.count)
                 step += 1
             } while walk.cursor != 0 || step < HeartbeatPlan.steps
             while (step + seed) % HeartbeatPlan.steps != 0 {
-                _ = walk.turn(step: step, members: members.count)
+                _ = walk.advance(step: step, members: members.count)
                 step += 1
             }
             var told: [Int: Int] = [:]
             for _ in 0..<HeartbeatPlan.steps {
-                for index in walk.turn(step: step, members: members.count) { told[members[index], default: 0] += 1 }
+                for index in walk.advance(step: step, members: members.count) { told[members[index], default: 0] += 1 }
                 step += 1
                 if Bool.random(using: &random), let index = members.indices.randomElement(using: &random),
                     !staying.contains(members[index])
@@ -122,7 +122,9 @@ extension DeliveryLedger {
         var steps: Set<Int> = []
         for seed in 0..<HeartbeatPlan.steps {
             var walk = HeartbeatCursor(seed: seed)
-            for step in 0..<HeartbeatPlan.steps where !walk.turn(step: step, members: 1).isEmpty { steps.insert(step) }
+            for step in 0..<HeartbeatPlan.steps where !walk.advance(step: step, members: 1).isEmpty {
+                steps.insert(step)
+            }
         }
         #expect(steps.count == HeartbeatPlan.steps)
         #expect(HeartbeatPlan(lease: .seconds(90)).step == Milliseconds(500))

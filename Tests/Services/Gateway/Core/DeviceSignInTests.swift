@@ -18,7 +18,7 @@ import Testing
         }
 
         mutating func hear(_ content: NoticeContent) {
-            if let code = self.signIn.heard(content, own: self.session) { self.ends.append(code) }
+            if let code = self.signIn.noticeReceived(content, own: self.session) { self.ends.append(code) }
         }
     }
 
@@ -58,9 +58,9 @@ import Testing
 
     @Test func `a connection with a fresh session name is closed by the first other sign-in to that session`() {
         var fresh = DeviceSignIn(connection: 1, isOnly: false)
-        #expect(fresh.heard(self.signedIn("other", isOnly: true), own: "a") == nil)
-        #expect(fresh.heard(.battleNotStarted(battle: "b"), own: "a") == nil)
-        #expect(fresh.heard(self.signedIn("a", isOnly: false), own: "a") == .replaced)
+        #expect(fresh.noticeReceived(self.signedIn("other", isOnly: true), own: "a") == nil)
+        #expect(fresh.noticeReceived(.battleNotStarted(battle: "b"), own: "a") == nil)
+        #expect(fresh.noticeReceived(self.signedIn("a", isOnly: false), own: "a") == .replaced)
         #expect(
             !fresh.isDueAgain(lastSign: MonotonicTime(milliseconds: 0) + DeviceSignIn.timeout), "nobody need hear of it"
         )
@@ -80,13 +80,13 @@ import Testing
         // connection.
         var new = Connection("a", 2, isOnly: false)
         for content in [first, new.told, second] {
-            #expect(old.heard(content, own: "a") == nil)
+            #expect(old.noticeReceived(content, own: "a") == nil)
             new.hear(content)
         }
         #expect(new.ends == [.replaced])
         #expect(!old.isDueAgain(lastSign: later + DeviceSignIn.timeout + DeviceSignIn.timeout))
-        #expect(old.heard(first, own: "a") == nil, "its own never ends it")
-        #expect(old.heard(self.signedIn("a"), own: "a") == .replaced)
+        #expect(old.noticeReceived(first, own: "a") == nil, "its own never ends it")
+        #expect(old.noticeReceived(self.signedIn("a"), own: "a") == .replaced)
     }
 
     @Test func `a session was ended if the last sign-in that it missed belongs to another session`() {

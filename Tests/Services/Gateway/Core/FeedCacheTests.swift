@@ -15,7 +15,7 @@ import Testing
     /// Returns the cache of a partition that was read up to its end, with one item per second at every tenth offset.
     private func memory(_ numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
         var memory = FeedCache(span: span)
-        memory.wasRead(to: 0)
+        memory.partitionRead(to: 0)
         for number in numbers { self.write(number, to: &memory) }
         return memory
     }
@@ -23,7 +23,7 @@ import Testing
     private func write(_ number: Int64, _ feedClass: FeedClass = .barrage, to memory: inout FeedCache) {
         let item = Sample.item(number, feedClass, at: number * 1000, offset: number * 10)
         _ = memory.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
-        memory.wasRead(to: number * 10 + 1)
+        memory.partitionRead(to: number * 10 + 1)
         memory.prune(at: MonotonicTime(milliseconds: number * 1000))
     }
 
@@ -78,11 +78,11 @@ import Testing
     @Test func `a live without cached items is read from the client's position to the partition's end`() {
         var memory = FeedCache()
         #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 0) == .refused(.unknown), "not read yet")
-        memory.wasRead(to: 900)
+        memory.partitionRead(to: 900)
         let request = ReplayRequest(self.key, epoch: 10, .items(after: 5, at: 50), before: nil, end: 900)
         #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 0) == .reader(request))
         // The reader's result is cached, so the next client needs no reader.
-        memory.learn(
+        memory.addReplayed(
             ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), last: self.token(5, at: 50)))
         #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 0) == .cache)
         #expect(memory.recent.latestToken(self.key) == self.token(5, at: 50))
@@ -91,7 +91,7 @@ import Testing
         // A later incarnation of the live has its own feed.
         let next = ReplayRequest(self.key, epoch: 11, .items(after: 1, at: 700), before: nil, end: 900)
         #expect(memory.resume(self.key, after: self.token(1, at: 700, epoch: 11), at: 6000) == .reader(next))
-        memory.learn(
+        memory.addReplayed(
             ReplayOutcome(ReplayID(shard: 0, number: 2), next, .found([]), last: self.token(4, at: 720, epoch: 11)))
         #expect(memory.recent.latestToken(self.key) == self.token(4, at: 720, epoch: 11))
         #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 6000) == .refused(.otherLive))
@@ -99,10 +99,10 @@ import Testing
 
     @Test func `the reader's result does not replace newer items`() {
         var memory = FeedCache()
-        memory.wasRead(to: 900)
+        memory.partitionRead(to: 900)
         self.write(91, to: &memory)
         let request = ReplayRequest(self.key, epoch: 10, .items(after: 5, at: 50), before: nil, end: 900)
-        memory.learn(
+        memory.addReplayed(
             ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), last: self.token(90, at: 899)))
         #expect(memory.recent.latestToken(self.key) == self.token(91, at: 910))
         #expect(memory.resume(self.key, after: self.token(90, at: 899), at: 91_000) == .cache)
@@ -137,10 +137,10 @@ import Testing
         #expect(memory.search(self.key, epoch: 10, count: 3) == nil)
         self.write(44, to: &memory)
         let found = [Sample.item(30, offset: 300), Sample.item(38, offset: 380), Sample.item(40, offset: 400)]
-        memory.learn(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
+        memory.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
         #expect(self.numbers(memory, 10) == [30, 38, 40, 41, 42, 44], "none twice, none lost that came meanwhile")
         #expect(memory.search(self.key, epoch: 10, count: 10) == nil)
-        memory.learn(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
+        memory.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
         #expect(self.numbers(memory, 10) == [30, 38, 40, 41, 42, 44])
     }
 
@@ -151,17 +151,17 @@ import Testing
             Issue.record("nothing is looked for")
             return
         }
-        memory.learn(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .refused(.late)))
+        memory.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .refused(.late)))
         #expect(memory.search(self.key, epoch: 10, count: 10) == request)
     }
 
     @Test func `messages of a live without recent items are searched for from the partition's end`() {
         var memory = FeedCache()
         #expect(memory.search(self.key, epoch: 10, count: 10) == nil, "the partition was not read yet")
-        memory.wasRead(to: 900)
+        memory.partitionRead(to: 900)
         let request = ReplayRequest(self.key, epoch: 10, .messages(count: 10), before: nil, end: 900)
         #expect(memory.search(self.key, epoch: 10, count: 10) == request)
-        memory.learn(
+        memory.addReplayed(
             ReplayOutcome(
                 ReplayID(shard: 0, number: 1), request, .found([Sample.item(7, offset: 70)][...]),
                 last: self.token(9, at: 90)))
@@ -172,7 +172,7 @@ import Testing
 
     @Test func `I16 the size of the earlier messages of all lives is limited`() {
         var memory = FeedCache()
-        memory.wasRead(to: 0)
+        memory.partitionRead(to: 0)
         for step in Int64(1)...600 {
             for live in 0..<5 {
                 let item = Sample.item(step, at: step, offset: step, size: 12_000)

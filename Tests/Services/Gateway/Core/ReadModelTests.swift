@@ -96,8 +96,8 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
     @Test func `a reply is buffered until the model has its revision, for at most 200 ms`() {
         var model = ReadModel()
         var held = AwaitedReplies()
-        let seen = RequiredRevision(.rooms, "a", revision: 3)
-        let reply = Reply(to: Sample.caller(), app: Sample.app, .success(result: .done), seen: seen)
+        let required = RequiredRevision(.rooms, "a", revision: 3)
+        let reply = Reply(to: Sample.caller(), app: Sample.app, .success(result: .done), required: required)
         #expect(held.canSend(reply, in: model, at: 1000) == false)
         #expect(held.release(in: model, at: 1199).isEmpty)
         model.apply(Sample.room("a", revision: 3))
@@ -105,7 +105,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(held.canSend(reply, in: model, at: 1200) == true)
         let later = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
-            seen: RequiredRevision(.stages, "a", revision: 1))
+            required: RequiredRevision(.stages, "a", revision: 1))
         #expect(held.canSend(later, in: model, at: 2000) == false)
         #expect(held.nextDeadline == 2200)
         #expect(held.release(in: model, at: 2200) == [later])
@@ -116,7 +116,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         var held = AwaitedReplies()
         let reply = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
-            seen: RequiredRevision(.rooms, "a", revision: 3))
+            required: RequiredRevision(.rooms, "a", revision: 3))
         for _ in 0..<AwaitedReplies.limit { #expect(held.canSend(reply, in: ReadModel(), at: 0) == false) }
         #expect(held.canSend(reply, in: ReadModel(), at: 0) == true)
     }

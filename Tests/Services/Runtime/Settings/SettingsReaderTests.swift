@@ -17,7 +17,7 @@ import Testing
         equal(reader.int("http-port", default: 1, range: 0...65_535, help: "x"), 9)
         equal(reader.string("redis", default: "d", help: "x"), "d")
         try reader.finish()
-        #expect(reader.effective.map(\.source) == [.argument, .environment, .standard])
+        #expect(reader.effective.map(\.source) == [.argument, .environment, .defaultValue])
     }
 
     @Test func `every form of an option is read, and the last one wins`() throws {

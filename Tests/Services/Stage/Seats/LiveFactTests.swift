@@ -79,7 +79,7 @@ struct LiveFactTests {
         #expect(harness.handle(.ended(ending: ending())) == [passedOn], "told again, the end goes on again")
         #expect(harness.handle(.userGone(user: "gina")) == [])
         #expect(harness.advance(milliseconds: 299_999) == [])
-        #expect(harness.advance(milliseconds: 1) == [.stageGone(SeatHarness.room)])
+        #expect(harness.advance(milliseconds: 1) == [.stageRemoved(SeatHarness.room)])
         #expect(harness.stage == nil)
         #expect(harness.advance(milliseconds: 80_000) == [])
         #expect(harness.machine.journal.count == 0)

@@ -74,6 +74,6 @@ struct SeatHarness: CheckedHarness {
     func success(_ result: CallResult, to caller: Caller, changed: Bool = false) -> Effect {
         .success(
             result, to: caller, app: "demo",
-            seen: changed ? RequiredRevision(.stages, "room", revision: self.stage?.revision ?? 0) : nil)
+            required: changed ? RequiredRevision(.stages, "room", revision: self.stage?.revision ?? 0) : nil)
     }
 }

@@ -182,7 +182,7 @@ struct StageEffectChecker {
         if Set(effects.stages.map(\.live)).count != effects.stages.count {
             self.wrong.append("two revisions of a stage in one input")
         }
-        for case .stageGone(let key) in effects { self.stages[key.live] = nil }
+        for case .stageRemoved(let key) in effects { self.stages[key.live] = nil }
     }
 
     /// Checks that the events alone lead from the stage that the feed showed last to this one.

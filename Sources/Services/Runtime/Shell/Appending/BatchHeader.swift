@@ -3,12 +3,12 @@ package import KafkaClient
 
 /// The headers of a record that was appended without a transaction (docs/decisions/0007).
 ///
-/// Each record has its writer's epoch; the last record of a batch also has what the batch commits. A record with nothing
-/// but an epoch is a claim: behind it, records of older epochs are ignored.
+/// Each record contains its writer's epoch; the last record of a batch also contains the batch's commit. A record with
+/// only an epoch is a claim: records of older epochs after it are ignored.
 package struct BatchHeader: Equatable, Sendable {
-    /// What a batch commits with its last record.
+    /// The state that becomes durable with the last record of a batch.
     package struct Commit: Equatable, Sendable {
-        /// The next offset to read of the inbox.
+        /// The offset of the next inbox record to read.
         package var nextOffset: Int64
         /// The processor's metadata for the offset.
         package var metadata: String

@@ -29,13 +29,13 @@ package struct FeedEpochs: Equatable, Sendable {
     package init?(metadata: String) {
         guard let line = metadata.split(separator: "\n").last, line.first == Self.linePrefix else { return nil }
         let words = line.dropFirst().split(separator: " ")
-        guard let start = words.first.flatMap({ Int64($0) }), FeedPosition.possible.contains(start) else {
+        guard let start = words.first.flatMap({ Int64($0) }), FeedPosition.validNumbers.contains(start) else {
             return nil
         }
         self.start = start
         for word in words.dropFirst() {
             let numbers = word.split(separator: ":").compactMap { Int64($0) }
-            guard numbers.count == 2, numbers.allSatisfy(FeedPosition.possible.contains) else { return nil }
+            guard numbers.count == 2, numbers.allSatisfy(FeedPosition.validNumbers.contains) else { return nil }
             self.claims.append(Claim(epoch: numbers[0], offset: numbers[1]))
         }
     }

@@ -40,13 +40,13 @@ package final class ServiceHost: Sendable {
     /// - Parameters:
     ///   - service: the program's name.
     ///   - summary: one sentence about the service, for `--help`.
-    ///   - hooksNeed: what the service sends to apps' backends.
+    ///   - backendRequests: the requests that the service sends to apps' backends.
     ///   - extra: declares and reads the service's own settings.
     ///   - check: reports invalid combinations of settings, before anything is started.
     ///   - build: creates the service's components; called once the topics exist.
     /// - Returns: the process's exit status.
     package static func run<Extra: Sendable>(
-        _ service: String, summary: String, hooksNeed: AppsDocument.HooksNeed = .none,
+        _ service: String, summary: String, backendRequests: AppsDocument.BackendRequests = .none,
         settings extra: (inout SettingsReader) -> Extra,
         check: (ServiceSettings, inout SettingsReader) -> Void = { _, _ in },
         build: @escaping @Sendable (ServiceHost, Extra) throws -> [any ServiceComponent]
@@ -54,7 +54,7 @@ package final class ServiceHost: Sendable {
         var reader = SettingsReader(
             program: service, summary: summary, arguments: Array(CommandLine.arguments.dropFirst()),
             environment: ProcessEnvironment.all)
-        let settings = ServiceSettings(&reader, service: service, hooksNeed: hooksNeed)
+        let settings = ServiceSettings(&reader, service: service, backendRequests: backendRequests)
         let own = extra(&reader)
         check(settings, &reader)
         do {

@@ -33,9 +33,9 @@ package struct ServiceSettings: Sendable {
     /// - Parameters:
     ///   - reader: the reader.
     ///   - service: the program's name.
-    ///   - hooksNeed: what the service sends to apps' backends; without a need it may be given an apps file without
-    ///     their addresses and secrets.
-    package init(_ reader: inout SettingsReader, service: String, hooksNeed: AppsDocument.HooksNeed) {
+    ///   - backendRequests: the requests that the service sends to apps' backends; the apps file may omit the addresses
+    ///     and secrets that these do not need.
+    package init(_ reader: inout SettingsReader, service: String, backendRequests: AppsDocument.BackendRequests) {
         reader.section("Cluster")
         self.brokers = reader.string(
             "kafka", default: "127.0.0.1:9092", placeholder: "HOST:PORT[,…]", help: "The Kafka brokers to ask first.")
@@ -87,7 +87,7 @@ package struct ServiceSettings: Sendable {
                 hasInvalidApps = true
             }
         }
-        let validationErrors = AppsDocument.validationErrors(in: self.apps, needs: hooksNeed)
+        let validationErrors = AppsDocument.validationErrors(in: self.apps, sending: backendRequests)
         for validationError in validationErrors {
             reader.reject(self.appsOption, value: origin, remedy: validationError)
         }

@@ -4,8 +4,7 @@ internal import KafkaClient
 internal import Observability
 internal import PlazaModel
 
-/// Creates the topics in Kafka and checks their partition counts and sizes of records; on the in-memory broker, waits until the topics
-/// exist.
+/// Creates the topics in Kafka and checks their settings; on the in-memory broker, waits until the topics exist.
 struct TopicSetup {
     private let settings: ServiceSettings
     private let log: Log
@@ -18,8 +17,8 @@ struct TopicSetup {
     /// Retries until the topics exist or `isStopping` returns true; the pause between attempts doubles up to one
     /// second.
     ///
-    /// - Throws: at once what only the operator can mend, such as a refused password: further attempts would fill the
-    ///   brokers' logs and may lock the user out.
+    /// - Throws: an error that only the operator can correct, such as a rejected password; further attempts would fill
+    ///   the brokers' logs and may lock the user out.
     func run(isStopping: () -> Bool) throws {
         var pause: Int64 = 50
         var hasLogged = false
@@ -61,15 +60,15 @@ struct TopicSetup {
         }
     }
 
-    /// Checks that existing topics take the records that services may write.
+    /// Checks that existing topics accept the largest records that services write.
     ///
-    /// A batch that is too large can never be written, so its partition would stop for good.
+    /// A partition stops permanently at a batch that is too large to be written.
     private func checkMessageSizes(_ admin: KafkaAdmin) throws(KafkaError) {
         let topics: [TopicDescription]
         do throws(KafkaError) {
             topics = try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue))
         } catch {
-            // A broker may forbid the question.
+            // This user may not be authorized to read the settings.
             return self.log.warning("topics' settings are unknown", [.detail: .string(error.description)])
         }
         for topic in topics {

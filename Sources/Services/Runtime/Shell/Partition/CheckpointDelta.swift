@@ -4,10 +4,10 @@ internal import FoundationEssentials
 
 /// The rows of a partition that changed since they were last written to the state topic.
 ///
-/// A transaction costs one request and one marker for each partition that it writes, and half of those partitions would
-/// belong to the state topic. Changed rows are therefore first stored, compressed, in a cheaper place (`Storage`). When
-/// the delta exceeds its size limit, all its rows are written to the state topic and an empty delta begins. A row that
-/// changes forty times a second is then written to the state topic only once or twice a second.
+/// A transaction costs one request and one marker for each partition that it writes, including the partitions of the
+/// state topic. Changed rows are therefore first stored, compressed, at lower cost (`Storage`). When the delta exceeds
+/// its size limit, all its rows are written to the state topic and an empty delta begins. So a row that changes forty
+/// times a second is written to the state topic only once or twice a second.
 package struct CheckpointDelta {
     /// A changed row; `row` is nil if the row was removed.
     package typealias Change = (key: String, row: [UInt8]?)
@@ -39,11 +39,9 @@ package struct CheckpointDelta {
     /// The maximum bytes of changes, before compression, between two writes to the state topic; a restore reads all of
     /// them.
     private static let maxAppendedBytes = 8 << 20
-    /// The changes of a larger batch are written to the state topic at once, because they would not fit.
+    /// The maximum bytes of one batch's changes; the changes of a larger batch are written to the state topic.
     private static let maxBatchBytes = 32 * 1024
-    /// The maximum size of an inflated delta.
-    ///
-    /// It protects against metadata that another program wrote.
+    /// The maximum size of an inflated delta, in case another program wrote the metadata.
     private static let maxInflatedBytes = 16 << 20
 
     private let storage: Storage

@@ -14,12 +14,10 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private let observe: ((M.Row?, M.Row?) -> Void)?
     private let refresh: ((inout M) -> Void)?
     private var journal = Journal<M.Key, M.Row>()
-    /// The latest time of an input.
-    ///
-    /// It is committed with the offset, so that time never goes backwards for a new owner.
+    /// The latest time of an input, committed with the offset so that time never goes backwards for a new owner.
     private var now = Timestamp.distantPast
     private var committedNow = Timestamp.distantPast
-    /// How long the partition has stood still so far; committed like `now`.
+    /// The partition's total standstill, committed with the offset.
     private var standstill = Milliseconds(0)
     private var committedStandstill = Milliseconds(0)
     package private(set) var causes: [Int] = []
@@ -121,7 +119,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         self.journal.changes.map { ($0.key.text, $0.row.map { Wire.encode($0) }) }
     }
     package var offsetMetadata: String {
-        // Earlier versions know the time alone, so a partition that never stood still is committed as they do it.
+        // Earlier versions parse only the time, so a standstill of 0 is omitted.
         self.standstill == Milliseconds(0)
             ? "\(self.now.milliseconds)" : "\(self.now.milliseconds) \(self.standstill.count)"
     }

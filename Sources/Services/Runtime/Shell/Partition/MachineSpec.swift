@@ -29,7 +29,7 @@ package struct MachineSpec: Sendable {
     package let inbox: PlazaTopic
     package let state: PlazaTopic
     /// The compacted public topics that the machine writes.
-    package let facts: [PlazaTopic]
+    package let publicTopics: [PlazaTopic]
     /// The public topic to which the machine appends batches without a transaction; full mode only.
     ///
     /// Only batches that write to no other topic are appended. Their records go to the partition with the same number
@@ -41,14 +41,14 @@ package struct MachineSpec: Sendable {
     package let makeProcessor: @Sendable (ProcessorContext) -> any PartitionProcessor
 
     package init(
-        name: String, inbox: PlazaTopic, state: PlazaTopic, facts: [PlazaTopic] = [],
+        name: String, inbox: PlazaTopic, state: PlazaTopic, publicTopics: [PlazaTopic] = [],
         appendsTo: PlazaTopic? = nil, apps: AppTableFollower? = nil,
         makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor
     ) {
         self.name = name
         self.inbox = inbox
         self.state = state
-        self.facts = facts
+        self.publicTopics = publicTopics
         self.appendsTo = appendsTo
         self.apps = apps
         self.makeProcessor = makeProcessor

@@ -15,8 +15,7 @@ final class OwnedPartition {
     /// The state for appending batches; nil if each batch is a transaction.
     private(set) var appending: Appending?
     var ticks = TickScheduler()
-    /// The offset behind the last processed record; it becomes the committed offset when the current batch is
-    /// committed.
+    /// The offset after the last processed record; it becomes the committed offset when the current batch is committed.
     var position: Int64
     /// The offset that was last made durable; the processor's rows are the state at this offset after a rollback.
     var committed: OffsetAndMetadata
@@ -24,7 +23,7 @@ final class OwnedPartition {
     var generation: Int64
     /// Whether the processor's `acquired` was called.
     var isAcquired = false
-    /// Whether an input of the partition may have ended its owners.
+    /// Detects an input that ends the processes that process it.
     var attempts: ProcessingAttempts
 
     /// Creates a partition from its committed offset; the caller must then restore the rows of the state topic.
@@ -53,9 +52,7 @@ final class OwnedPartition {
     /// The state of a partition whose batches are appended between two transactions.
     struct Appending {
         var claims: FeedEpochs
-        /// When this owner's last transaction was.
-        ///
-        /// Nil before its first one, which proves that its claim is valid.
+        /// When this owner last committed a transaction; nil before its first one, which proves that its claim is valid.
         var checkpointAt: MonotonicTime?
         /// Whether a batch was appended since the last transaction.
         var hasUncheckpointedBatches = false
@@ -71,7 +68,7 @@ final class OwnedPartition {
         self.ticks.brokerTimeObserved(Timestamp(milliseconds: last.timestamp), at: MonotonicClock.now)
     }
 
-    /// Handles the earliest row that is due before a record, and nothing else; the position stays.
+    /// Handles only the earliest row that is due before a record; the position does not change.
     ///
     /// - Returns: whether a row was due.
     func processNextDue(before record: IncomingRecord, effects: inout [Effect]) throws(ProcessorError) -> Bool {
@@ -92,7 +89,7 @@ final class OwnedPartition {
         self.processor.isRowDue(before: Self.input(record))
     }
 
-    /// Passes over a record without processing it.
+    /// Advances the position past a record without processing the record.
     func skip(_ record: IncomingRecord) throws(ProcessorError) {
         try self.acquireProcessor(at: record)
         self.position = record.offset + 1

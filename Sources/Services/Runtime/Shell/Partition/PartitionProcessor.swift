@@ -31,7 +31,7 @@ package enum ProcessorError: Error, Equatable, Sendable {
     case fenced
     /// A service that the processor needs is unavailable; the batch is retried after a pause.
     case unavailable(String)
-    /// One of the inputs can never be processed; the shell finds it and sets it aside.
+    /// One of the inputs can never be processed; the shell finds that input and writes it to the dead letters.
     case rejected(String)
 }
 
@@ -59,7 +59,7 @@ package protocol PartitionProcessor: AnyObject {
     /// Whether a row is due when `input` is processed; false for a processor that does not handle rows one by one.
     func isRowDue(before input: InboxInput) -> Bool
 
-    /// Handles the earliest row that is due when `input` is processed, and nothing else.
+    /// Handles only the earliest row that is due when `input` is processed.
     ///
     /// - Returns: whether a row was due.
     func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool

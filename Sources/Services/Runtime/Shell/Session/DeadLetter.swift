@@ -5,9 +5,10 @@ internal import PlazaWire
 
 /// A record of the topic `dead.letters`: an input, or a row, that can never be processed (docs/TOPICS.md).
 ///
-/// Key, value and headers are those of the original, so that it can be submitted again; `DeadLetterOrigin` is added.
+/// It has the key, value and headers of the original, so that the original can be submitted again, and the headers of
+/// `DeadLetterOrigin`.
 struct DeadLetter {
-    /// The most bytes of an original's value that are kept: below the broker's limit with room for the headers.
+    /// The maximum size of a stored value, below the broker's limit with room for the headers; a larger value is omitted.
     private static let maxValueBytes = 500_000
 
     private let original: IncomingRecord
@@ -15,12 +16,12 @@ struct DeadLetter {
     private var value: [UInt8]?
     private var origin: DeadLetterOrigin
 
-    /// The letter of an inbox record.
+    /// Creates the dead letter of an inbox record.
     ///
     /// - Parameters:
     ///   - record: the record.
-    ///   - machine: the machine that could not process it.
-    ///   - reason: why, for people.
+    ///   - machine: the machine that could not process the record.
+    ///   - reason: the reason, as text for operators.
     init(_ record: IncomingRecord, machine: String, reason: String) {
         self.original = record
         self.key = record.key
@@ -39,18 +40,19 @@ struct DeadLetter {
     /// The record for the topic `dead.letters`.
     var outgoing: OutgoingRecord {
         var origin = self.origin
-        var kept = self.value
+        var storedValue = self.value
         if let value = self.value, value.count > Self.maxValueBytes {
             origin.omittedBytes = value.count
-            kept = nil
+            storedValue = nil
         }
         let added = origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
         return OutgoingRecord(
-            topic: PlazaTopic.deadLetters.rawValue, partition: self.original.partition, key: self.key, value: kept,
+            topic: PlazaTopic.deadLetters.rawValue, partition: self.original.partition, key: self.key,
+            value: storedValue,
             headers: self.original.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) } + added)
     }
 
-    /// The reply to the input's caller; nil if nobody waits for one.
+    /// The reply to the input's caller; nil: the input has no caller.
     func reply(_ failure: InputFailure) -> Effect? {
         guard let value = self.original.value, let (caller, app) = InboxCaller.find(in: value) else { return nil }
         return .failure(failure.replyCode, "the call could not be processed and was set aside", to: caller, app: app)

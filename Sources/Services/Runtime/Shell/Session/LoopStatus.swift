@@ -20,7 +20,7 @@ package final class LoopStatus: Sendable {
     /// Whether the loop has joined its group and restored its state.
     package var isReady: Bool { self.state.withLock { $0.isReady } }
 
-    /// Whether the loop does its work: false when no turn has ended for 30 s, and when records wait and no batch has
+    /// Whether the loop makes progress: false if no turn has ended for 30 s, or if records are waiting and no batch has
     /// become durable for 10 s.
     package var isLive: Bool {
         self.state.withLock { state in
@@ -57,7 +57,7 @@ package final class LoopStatus: Sendable {
         }
     }
 
-    /// Records what became of the loop's work.
+    /// Records progress or a failure of the loop.
     package func reportProgress(_ change: (inout ProgressWatch) -> Void) {
         self.state.withLock { change(&$0.progress) }
     }

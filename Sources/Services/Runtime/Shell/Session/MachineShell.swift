@@ -40,7 +40,7 @@ package final class MachineShell: Sendable {
     /// Whether the machine is a member of its group and has restored its rows; true even if it owns no partition.
     package var isReady: Bool { self.status.isReady }
 
-    /// Whether the loop does its work; see `LoopStatus.isLive`.
+    /// Whether the loop makes progress; see `LoopStatus.isLive`.
     package var isLive: Bool { self.status.isLive }
 
     /// Makes `run()` return after the current batch.
@@ -91,7 +91,7 @@ package struct ShellSettings: Sendable {
     ///
     /// It is part of the transactional ids, so no two processes may share it.
     package var instance: String
-    /// This process among all that ever had the name, in the records of attempts.
+    /// Identifies this process in the records of attempts; another process of the same name has another value.
     package var process = UInt64.random(in: .min ... .max).description
     package var partitions: Int
     package var mode: KafkaMode

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of the attempts to process a partition's next input; the evidence that an input kills its owners.
+/// Detects an input at which the processes that process it crash.
 ///
-/// An owner writes a record before it processes the first input after an acquisition. If the owner dies, the next owner
-/// finds the record at the committed offset. It then processes inputs alone, each after a record of its own, until the
-/// range of the failed batch is behind it. An input that was begun alone `limit` times is not processed again: with the
-/// batch that it was in, it has then ended three owners or more.
+/// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner dies,
+/// the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch one by
+/// one, and writes a record before each. An input whose processing was begun alone `limit` times is not processed again:
+/// together with its batch it has then ended at least three owners.
 ///
-/// The record is a row of the state topic and is written without a transaction: it is evidence only, and an offset that
-/// is committed makes it void.
+/// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
+/// committed.
 struct ProcessingAttempts {
-    /// The record's form in the state topic.
+    /// The record in the state topic.
     struct Record: Codable, Equatable {
         /// The committed offset before the input.
         var offset: Int64
-        /// Which step of the input: the rows that are due before it, one after another, then the input itself.
+        /// The step of the input: first each row that is due before the input, then the input itself.
         var step: Int
-        /// How often the step was begun alone by an owner that did not complete it; 0 if it was in a batch.
+        /// How many owners began the step alone and did not complete it; 0 if the step was in a batch.
         var count: Int
         /// Inputs before this offset are processed alone; nil if the owner processed whole batches.
         var aloneUntil: Int64?
@@ -24,11 +24,11 @@ struct ProcessingAttempts {
         var process: String
     }
 
-    /// What to do with the next step.
+    /// How the next step is handled.
     enum Verdict: Equatable {
-        /// Process it, after `record` is durable if there is one.
+        /// Make the record durable, if there is one, and then process the step.
         case process(Record?)
-        /// It ended `limit` owners: set it aside.
+        /// Write the input or the row to the dead letters: `limit` owners ended during the step.
         case setAside
     }
 
@@ -36,17 +36,17 @@ struct ProcessingAttempts {
     static let key = "#attempts"
     /// How often a step may be begun alone.
     static let limit = 2
-    /// The offsets after a doubtful one whose inputs are processed alone: more than a batch has.
+    /// The number of offsets after a doubtful input that are processed one by one; more than a batch has.
     private static let aloneSpan: Int64 = 1000
 
-    /// This process: the records of another one may be those of an owner that died.
+    /// Identifies this process; a record of another process may be that of an owner that died.
     let process: String
     private var record: Record?
     private var aloneUntil = Int64.min
 
     init(process: String) { self.process = process }
 
-    /// Takes over the record that the state topic holds.
+    /// Restores the record of the state topic.
     mutating func restore(_ record: Record?) { self.record = record }
 
     /// Begins the ownership of the partition.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Detects that a consumer has work and makes no progress.
-///
-/// Work is a polled batch; progress is a batch that became durable.
+/// Detects that a consumer polls batches of which none becomes durable.
 package struct ProgressWatch: Sendable {
-    /// How long work may wait without progress.
+    /// How long a polled batch may wait until a batch becomes durable.
     package static let limit = Milliseconds.seconds(10)
-    /// After this time without a polled record, the work has gone to another member of the group.
+    /// After this time without a polled record, another member of the group owns the waiting records.
     private static let quietSpan = Milliseconds.seconds(5)
 
     private var waitingSince: MonotonicTime?
@@ -37,12 +35,12 @@ package struct ProgressWatch: Sendable {
     /// Records that a batch failed and will be processed again.
     package mutating func workFailed() { self.failures += 1 }
 
-    /// How long work has waited; zero without work.
+    /// How long a polled batch has waited; zero: no batch is waiting.
     package func waiting(at now: MonotonicTime) -> Milliseconds {
         self.waitingSince.map { max(Milliseconds(0), now - $0) } ?? Milliseconds(0)
     }
 
-    /// Whether work has waited for longer than `limit`.
+    /// Whether a polled batch has waited for at least `limit`.
     package func isStalled(at now: MonotonicTime) -> Bool {
         self.waitingSince.map { now - $0 >= Self.limit } ?? false
     }
@@ -68,7 +66,7 @@ struct StalledSessions {
     }
 }
 
-/// Why a session ends although no call failed for good: its partitions have work and make no progress.
+/// Ends a session whose batches do not become durable, although none of its calls failed permanently.
 struct SessionStalledError: Error, CustomStringConvertible {
     /// The last batch's error.
     var cause: String?

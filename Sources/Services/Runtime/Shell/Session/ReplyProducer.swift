@@ -5,13 +5,10 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Sends replies after their batch is committed, and writes ticks.
+/// Sends replies after their batch is committed, and writes ticks, with an idempotent producer.
 ///
-/// It is an idempotent producer without transactions.
-///
-/// An open transaction of a crashed instance blocks every consumer of the partitions that it wrote. Replies are
-/// therefore sent outside the transaction. If a crash loses a reply, the gateway repeats the call with the same request
-/// id.
+/// Replies are not part of the transaction, because an open transaction of a crashed instance blocks all consumers of
+/// the partitions that it wrote. If a crash loses a reply, the gateway repeats the call with the same request id.
 final class ReplyProducer {
     /// The key of a tick; no app id begins with `#`.
     static let tickKey = Array("#tick".utf8)
@@ -96,9 +93,10 @@ final class ReplyProducer {
             timeout: .seconds(5))
     }
 
-    /// Writes the records of attempts of acquired partitions, all at once.
+    /// Writes the records of attempts of all acquired partitions.
     ///
-    /// Waits for at most 100 ms, because the records are evidence only: a takeover must not wait for a broker that is away.
+    /// Waits for at most 100 ms, because a takeover must not be delayed by an unreachable broker; a lost record is no
+    /// error.
     func write(_ attempts: [(partition: Int32, record: ProcessingAttempts.Record)], to state: PlazaTopic) {
         for (partition, record) in attempts {
             try? self.producer.send(

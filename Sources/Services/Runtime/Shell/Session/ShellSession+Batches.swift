@@ -8,7 +8,7 @@ internal import PlazaWire
 
 /// Processes a batch: decides it, makes it durable and sends its replies.
 extension ShellSession {
-    /// Processes polled records: those of partitions with a doubtful input alone, all others as one batch.
+    /// Processes polled records: one by one in partitions with a doubtful input, all others as one batch.
     func process(_ records: [IncomingRecord]) throws {
         let doubtful = self.owned.filter { $0.value.attempts.isAlone(at: $0.value.position) }
         let batch = doubtful.isEmpty ? records : records.filter { doubtful[$0.topicPartition] == nil }
@@ -43,7 +43,7 @@ extension ShellSession {
             }
         } catch {
             if InputFailure(error) != nil {
-                // One of the records cannot be processed or written; which one shows when each is processed alone.
+                // One of the records cannot be processed or written. The next attempt processes them one by one.
                 for partition in partitions { partition.attempts.isolate(until: partition.position) }
             }
             return try self.rollBack(partitions, error)
@@ -89,7 +89,7 @@ extension ShellSession {
         }
     }
 
-    /// Turns effects into records: replies, which are sent after the commit, and all others, which it contains.
+    /// Converts effects to records: replies, which are sent after the commit, and all others, which are committed.
     func collect(
         _ effects: [Effect], of records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition,
         into output: inout BatchOutput, _ replies: inout [OutgoingRecord]

@@ -94,7 +94,7 @@ extension ShellSession {
         var statePartitions = unrestored.keys.map { TopicPartition(self.spec.state.rawValue, $0) }
         let isNonTransactional = self.settings.mode == .embedded
         if isNonTransactional {
-            for topic in self.spec.facts {
+            for topic in self.spec.publicTopics {
                 statePartitions += unrestored.keys.map { TopicPartition(topic.rawValue, $0) }
             }
         }

@@ -5,9 +5,10 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Processes doubtful inputs alone, and sets aside those that can never be processed (docs/decisions/0011).
+/// Processes doubtful inputs one by one, and writes those that can never be processed to the dead letters
+/// (docs/decisions/0011).
 extension ShellSession {
-    /// What is processed alone: a row that is due before the record, or the record itself.
+    /// A unit that is processed alone: a row that is due before the record, or the record itself.
     private enum Step {
         case dueRow
         case input
@@ -25,7 +26,7 @@ extension ShellSession {
         self.replyProducer.write(attempts, to: self.spec.state)
     }
 
-    /// Processes one record in transactions of its own: one for each row that is due before it, then one for the record.
+    /// Processes each row that is due before a record, and then the record, each in a transaction of its own.
     ///
     /// - Returns: false when a step failed; the consumer is rewound to the record.
     func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
@@ -75,7 +76,7 @@ extension ShellSession {
         return true
     }
 
-    /// Writes the input, or the due row, to the dead letters, and goes on behind it.
+    /// Writes the input, or the due row, to the dead letters instead of processing it.
     private func setAside(
         _ step: Step, _ record: IncomingRecord, _ partition: OwnedPartition, _ failure: InputFailure,
         _ group: GroupMetadata
@@ -106,14 +107,14 @@ extension ShellSession {
 
 /// Why an input can never be processed.
 enum InputFailure: Equatable {
-    /// What it causes is larger than the broker accepts.
+    /// The records that the input causes are larger than the broker accepts.
     case tooLarge(String)
-    /// The processor refuses it.
+    /// The processor rejects the input.
     case refused(String)
-    /// Its owners died while they processed it.
+    /// The partition's owners died while they processed the input.
     case deaths
 
-    /// Tells whether an error is due to the batch's content; nil for the errors of brokers and clients.
+    /// The failure behind an error; nil: the batch's content did not cause the error.
     init?(_ error: any Error) {
         switch error {
         case let error as KafkaError where error.kind == .messageTooLarge: self = .tooLarge(error.description)
@@ -122,7 +123,7 @@ enum InputFailure: Equatable {
         }
     }
 
-    /// The reason, for people.
+    /// The reason, as text for operators.
     var reason: String {
         switch self {
         case .tooLarge(let detail): "too large: \(detail)"
@@ -131,7 +132,7 @@ enum InputFailure: Equatable {
         }
     }
 
-    /// What the caller is told.
+    /// The code of the reply to the input's caller.
     var replyCode: ReplyCode {
         switch self {
         case .tooLarge: .overLimit

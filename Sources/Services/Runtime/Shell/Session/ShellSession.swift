@@ -35,7 +35,7 @@ final class ShellSession {
     var group: GroupMetadata?
     /// Detects that the group may have given the partitions to another member.
     var leaseGuard: LeaseGuard
-    /// Whether this session makes progress; `status` knows whether the machine does, across sessions.
+    /// The progress of this session; `status` has the progress of the machine across all sessions.
     private var progress = ProgressWatch()
     /// The error of the last batch that failed.
     private var lastFailure: String?
@@ -134,7 +134,7 @@ final class ShellSession {
         if self.progress.isStalled(at: MonotonicClock.now) { throw SessionStalledError(cause: self.lastFailure) }
     }
 
-    /// Records what became of the session's work.
+    /// Records progress or a failure of the session.
     func reportProgress(_ change: (inout ProgressWatch) -> Void) {
         change(&self.progress)
         self.status.reportProgress(change)
@@ -156,7 +156,8 @@ final class ShellSession {
         }
         while !self.isStopping {
             do {
-                try self.state.warmUp([self.spec.state] + self.spec.facts + (self.appender.map { [$0.topic] } ?? []))
+                try self.state.warmUp(
+                    [self.spec.state] + self.spec.publicTopics + (self.appender.map { [$0.topic] } ?? []))
                 _ = try self.consumer.topicMetadata(self.spec.inbox.rawValue, timeout: .seconds(5))
                 try self.writer.prepare()
                 return try self.warmUp()

@@ -6,18 +6,18 @@ internal import PlazaModel
 
 /// Writes each batch in one transaction: records, rows and offsets commit together, exactly once.
 ///
-/// Kafka applies a request to end a transaction that was delayed on its way to whatever transaction of the producer's
-/// epoch is open when it arrives. librdkafka repeats an unanswered request by itself, so an answered one may have left a
-/// delayed copy. After a transaction whose end may have been requested twice, the next one therefore begins with a new
-/// epoch (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`).
+/// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
+/// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a transaction
+/// whose end may have been requested twice, the next transaction therefore begins with a new epoch
+/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`).
 final class TransactionWriter: BatchWriter {
-    /// How long the end of a transaction may take before it counts as repeated: less than the `socket.timeout.ms` of
-    /// 1.9 s after which librdkafka repeats the request.
+    /// The duration from which the end of a transaction counts as repeated: less than the `socket.timeout.ms` of 1.9 s
+    /// after which librdkafka repeats the request.
     private static let repeatedAfter = Milliseconds.seconds(1)
-    /// How long the end of a transaction takes at least when it was repeated because a connection failed.
+    /// The same duration if a connection failed meanwhile: librdkafka needs at least this time to detect the failure and
+    /// to connect again.
     ///
-    /// librdkafka must notice the failure and connect again. Connections to other brokers fail all the time while one is
-    /// away, and do not matter.
+    /// A shorter end was not repeated: the failed connection was one to another, unreachable broker.
     private static let repeatedAfterError = Milliseconds(20)
 
     private let settings: KafkaSettings
@@ -26,7 +26,7 @@ final class TransactionWriter: BatchWriter {
     private let state: PlazaTopic
     /// How long the broker may take to answer before the writer gives up.
     private let timeout: Milliseconds
-    /// How often the connection to a broker failed; the request that it carried is then repeated on another.
+    /// The number of failed connections to brokers; librdkafka repeats a request whose connection failed.
     private let connectionErrors: Locked<Int>
     private var needsNewEpoch = false
 
@@ -102,9 +102,9 @@ final class TransactionWriter: BatchWriter {
         return error
     }
 
-    /// Ends the open transaction by `call`, and notes whether the request may have been sent twice.
+    /// Ends the open transaction by `call`, and records whether the request may have been sent twice.
     ///
-    /// - Throws: a fatal error when it was not answered.
+    /// - Throws: a fatal error when the request was not answered.
     private func end(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let began = MonotonicClock.now
         let errors = self.connectionErrors.withLock { $0 }
@@ -122,7 +122,7 @@ final class TransactionWriter: BatchWriter {
         self.needsNewEpoch = MonotonicClock.now - began >= limit
     }
 
-    /// Replaces the producer by one with the next epoch; the broker then rejects what the old one left on its way.
+    /// Replaces the producer by one with the next epoch; the broker then rejects delayed requests of the old producer.
     private func renewEpoch() throws(KafkaError) {
         let producer = try Self.makeProducer(self.settings, self.transactionalID)
         try self.retrying { () throws(KafkaError) in try producer.initTransactions(timeout: .seconds(2)) }

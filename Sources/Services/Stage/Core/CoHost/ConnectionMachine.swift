@@ -87,7 +87,7 @@ package struct ConnectionMachine: Machine {
             outcome = .failure(error: error)
         }
         step.notifySeatMachines()
-        let answer = CallOutcome.answered(outcome: outcome, seen: nil)
+        let answer = CallOutcome.answered(outcome: outcome, required: nil)
         let moment = step.moment
         if let index {
             _ = step.journal.update(at: index) { $0.record(answer, of: caller.counter, at: moment) }
@@ -105,7 +105,8 @@ extension CallWindow {
     fileprivate func effectsOfRepeatedCall(_ caller: Caller, app: AppID) -> [Effect]? {
         switch self.lookup(caller.counter) {
         case .fresh: nil
-        case .repeated(.answered(let outcome, let seen)): [.reply(Reply(to: caller, app: app, outcome, seen: seen))]
+        case .repeated(.answered(let outcome, let required)):
+            [.reply(Reply(to: caller, app: app, outcome, required: required))]
         case .repeated(.passedOn): []
         case .forgotten: [.requestForgotten(caller, app)]
         }

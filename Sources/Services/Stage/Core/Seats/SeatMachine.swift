@@ -61,7 +61,7 @@ package struct SeatMachine: Machine {
             journal[.stage(live)] = nil
             journal.removeRequests(of: live)
             journal[.fence(live)] = nil
-            effects.append(.stageGone(live))
+            effects.append(.stageRemoved(live))
         case .requests(let live, _):
             guard var step = SeatStep(live, moment, journal) else {
                 journal[key] = nil

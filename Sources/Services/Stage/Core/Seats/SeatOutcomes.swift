@@ -27,8 +27,8 @@ package struct SeatOutcome: Equatable, Sendable {
         case .seat(let index): outcome = .success(result: .seat(index: index))
         case .refused(let error): outcome = .failure(error: error)
         }
-        let seen = self.revision.map { RequiredRevision(.stages, key.live, revision: $0) }
-        return .reply(Reply(to: caller, app: key.app, outcome, seen: seen))
+        let required = self.revision.map { RequiredRevision(.stages, key.live, revision: $0) }
+        return .reply(Reply(to: caller, app: key.app, outcome, required: required))
     }
 }
 

@@ -19,10 +19,10 @@ struct EndedResume {
 
 /// Sends clients the end of a live that ended while they were disconnected (I1, R15.15).
 ///
-/// The feed cache still has it for a minute: its last item is `liveEnded`. The client gets this item and nothing else
-/// that it missed, because presence does not know any more who was banned from the live. Later it gets the rejection,
-/// which names the end's reason while the live is known as ended.
-final class ShardEndings {
+/// The feed cache contains the live's last item, `liveEnded`, for a minute. The client gets only this item, because
+/// presence no longer knows who was banned from the live. After the minute the client gets the rejection, which names
+/// the reason as long as the live's record exists.
+final class ShardMissedEnds {
     private unowned let shard: Shard
     private let gateway: Gateway
     private var pending: [(resume: EndedResume, deadline: MonotonicTime)] = []
@@ -37,8 +37,8 @@ final class ShardEndings {
 
     /// Handles a resume into a live that presence does not know.
     ///
-    /// Presence is told of an end before the fan-out writes it, and this gateway may have to read the feed first. So
-    /// the end is awaited as long as a replay.
+    /// Presence learns of an end before the fan-out writes the last item, and this gateway may not have read the feed
+    /// yet. The last item is therefore awaited for as long as a replay.
     func resumeRejected(_ resume: EndedResume) {
         let epoch = resume.point.position.epoch
         guard self.pending.count < ReplayLimits.waiting, let live = self.gateway.tables.read({ $0.live(resume.key) }),
@@ -77,7 +77,7 @@ final class ShardEndings {
         else { return false }
         let known = resume.point.position
         guard known.epoch == 0 || known.number < end.number else {
-            // The client has the end already: it gets each end once.
+            // The client has received the end already, and must get it only once.
             self.reject(resume)
             return true
         }

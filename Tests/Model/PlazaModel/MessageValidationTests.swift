@@ -3,7 +3,7 @@ import PlazaModel
 import Testing
 
 /// The rules of messages and gifts that fan-out and gateways share.
-@Suite struct MessageRuleTests {
+@Suite struct MessageValidationTests {
     /// Rules: R11.5.
     @Test(
         arguments: [
@@ -14,7 +14,7 @@ import Testing
         count: Int, receivers: Int, price: Int64, number: Int64, coins: Int64
     ) {
         let order = GiftOrder(gift: "rose", count: count, receivers: (0..<receivers).map { UserID("u\($0)") })
-        #expect(order.number == number)
+        #expect(order.totalCount == number)
         #expect(order.coins(at: price) == coins)
     }
 
@@ -23,7 +23,7 @@ import Testing
             -> Rejection?
         {
             GiftOrder(gift: "rose", count: count, receivers: receivers)
-                .rejection(isKnown: known, hasGifts: any, isOn: on)
+                .rejection(isInCatalogue: known, isCatalogueEmpty: !any, isGiftEnabled: on)
         }
         #expect(rejection(1) == nil && rejection(255, (0..<50).map { UserID("u\($0)") }) == nil)
         #expect(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What each service is given of the apps file.
-@Suite struct ServiceAppsTests {
+@Suite struct AppsFilePartsTests {
     private static let secret = "secret-of-backend"
 
     private static func file(before: String) -> Data {
@@ -15,7 +15,7 @@ import Testing
     }
 
     private static func part(_ kind: ServiceKind, before: String = "") throws -> String {
-        let data = try ServiceApps.part(of: Self.file(before: before), for: kind, name: "apps.json")
+        let data = try AppsFileParts.part(of: Self.file(before: before), for: kind, name: "apps.json")
         return String(decoding: data, as: UTF8.self)
     }
 
@@ -40,7 +40,7 @@ import Testing
 
     @Test func `what is no apps file is refused`() {
         #expect(throws: ClusterError.self) {
-            try ServiceApps.part(of: Data("[]".utf8), for: .gateway, name: "apps.json")
+            try AppsFileParts.part(of: Data("[]".utf8), for: .gateway, name: "apps.json")
         }
     }
 }

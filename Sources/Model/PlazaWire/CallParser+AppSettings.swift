@@ -30,23 +30,23 @@ private struct GiftNameParams: Decodable {
     var gift: GiftID
 }
 
-/// Parses `gift.*` and `app.*`: calls for the gift catalogue and for an app's settings.
+/// Parses `gift.list` and `app.*`: the gift catalogue and the app's settings.
 extension CallParser {
-    /// The methods that are read here.
+    /// The methods that this extension parses.
     static let appMethods: Set<String> = [
         "gift.list", "app.get", "app.setWords", "app.addWords", "app.removeWords", "app.setGifts", "app.putCategory",
         "app.removeCategory", "app.putGift", "app.removeGift",
     ]
 
-    func gift(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+    func parseCatalogueCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         switch name {
         case "list": return .gifts(language: try frame.params(GiftListParams.self).language)
-        default: throw Self.unknown(frame.method)
+        default: throw Self.unknownMethodError(frame.method)
         }
     }
 
-    func settings(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        // The gateway answers from memory, so this is the only check. The directory checks changes again.
+    func parseAppCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        // For a read this is the only check, because the gateway answers it from memory.
         guard self.caller.role == .server else {
             throw ReplyError(.noPermission, "only an app's server sees and changes its settings")
         }
@@ -63,17 +63,17 @@ extension CallParser {
             let params = try frame.params(GiftParams.self)
             change = .putGift(gift: params.gift, category: params.category)
         case "removeGift": change = .removeGift(gift: try frame.params(GiftNameParams.self).gift)
-        default: throw Self.unknown(frame.method)
+        default: throw Self.unknownMethodError(frame.method)
         }
-        try Self.check(change)
+        try Self.checkCounts(of: change)
         let command = DirectoryCommand.appSettings(change: change, caller: self.caller)
         return .forward(.directory(DirectoryInput(app: self.app, command)), inLive: nil)
     }
 
-    /// Rejects a change with more parts than an app may have.
+    /// Rejects a change with more words, gifts, categories or languages than an app may have (R17.7).
     ///
-    /// JSON adds the fields that a gift leaves out, so a small request could become a large record.
-    private static func check(_ change: AppSettingsChange) throws(ReplyError) {
+    /// The record of a gift contains fields that a request may omit, so a small request could become a large record.
+    private static func checkCounts(of change: AppSettingsChange) throws(ReplyError) {
         let categories: [GiftCategory]
         switch change {
         case .setWords(let words), .addWords(let words), .removeWords(let words):

@@ -6,8 +6,8 @@ internal import PlazaModel
 
 /// Tracks the open calls that were made over HTTP.
 ///
-/// Each is treated as a session with a single call, with the same deadline and retries as WebSocket calls.
-final class ShardRequests {
+/// Each request is a session with a single call, which has the same deadline and retries as WebSocket calls.
+final class ShardHTTPCalls {
     private unowned let shard: Shard
     private var open: [SessionID: OpenRequest] = [:]
 
@@ -25,7 +25,7 @@ final class ShardRequests {
     init(_ shard: Shard) { self.shard = shard }
 
     /// Forwards a request to the machine that must answer it.
-    func begin(_ call: RequestCall) {
+    func begin(_ call: HTTPCall) {
         if self.open[call.session] != nil {
             // A request with the same idempotency key is already open: both get its reply.
             guard self.open[call.session]?.completes.count ?? 0 < OpenCalls<SentRecord>.limit else {
@@ -68,12 +68,12 @@ final class ShardRequests {
     /// Fails the requests whose deadline has passed, and resends the records of the others.
     func sweep(at now: MonotonicTime) {
         if self.open.isEmpty { return }
-        let mayResend = self.shard.gateway.isBrokerThere
+        let canResend = self.shard.gateway.isBrokerThere
         for session in Array(self.open.keys) {
             if let call = self.open[session]?.calls.overdue(at: now).first {
                 let error = ReplyError(.timedOut, "no answer in time; send the same request again", retryAfter: 500)
                 self.finish(session, .failure(error: error), ended: call)
-            } else if mayResend {
+            } else if canResend {
                 self.shard.calls.resend(self.open[session]?.calls.dueAgain(at: now) ?? [])
             }
         }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-// The rules for messages. The fan-out decides by them; gateways use them to ask an app's backend only about messages
-// that the fan-out would accept.
+// The fan-out accepts or rejects messages by these checks. Gateways apply them too, so that they ask an app's backend
+// only about messages that the fan-out would accept.
 
 extension FeedContent {
-    /// The rejection of an empty or too long message (R17.5); nil: the message is valid.
+    /// The rejection of an empty or too long message (R5.11, R17.5); nil: the message is valid.
     package var validationError: Rejection? {
         switch self {
         case .text(_, let text, _): if text.isEmpty { return .empty }
         case .custom(_, let businessID, _): if businessID.isEmpty { return .noBusinessID }
         default: return nil
         }
-        let bytes = self.total { $0.utf8.count }
-        // JSON takes at most six bytes for one, so most messages need not be read.
+        let bytes = self.sumOverTexts { $0.utf8.count }
+        // JSON encodes a byte as at most six, so a short message is valid without a look at its characters.
         if bytes <= Limits.messageBytes / 3 { return nil }
         let isBounded =
-            bytes <= Limits.messageBytes && self.total { TextRule.encodedBytes(of: $0) } <= 2 * Limits.messageBytes
+            bytes <= Limits.messageBytes
+            && self.sumOverTexts { TextRule.encodedBytes(of: $0) } <= 2 * Limits.messageBytes
         return isBounded ? nil : .tooLong
     }
 
     /// The sum of `measure` over the texts of a message.
-    private func total(_ measure: (String) -> Int) -> Int {
+    private func sumOverTexts(_ measure: (String) -> Int) -> Int {
         switch self {
         case .text(_, let text, let extensionInfo):
             extensionInfo?.reduce(measure(text)) { $0 + measure($1.key) + measure($1.value) } ?? measure(text)
@@ -43,7 +44,7 @@ extension FeedContent {
 }
 
 extension LiveInfo {
-    /// Whether the mute of the live applies to `user`: owner and admins are exempt.
+    /// Whether the live mutes all viewers, and `user` is neither its owner nor an admin.
     package func isMuted(for user: UserID) -> Bool {
         self.isMessageDisable && user != self.liveOwner.userID && !self.admins.contains(user)
     }

@@ -6,11 +6,9 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// Limits the HTTP requests per second through this gateway: per call for an app's server, and in total for a user
-/// (R13.1).
-///
-/// Of an address, the requests with a refused token are limited.
-final class RequestRates: Sendable {
+/// Limits the HTTP requests per second at this gateway (R13.1): of an app's server for each call, of a user in total,
+/// and of an address if their tokens were refused.
+final class HTTPRequestRates: Sendable {
     /// Identifies a rate limit.
     private enum Key: Hashable {
         case server(AppID, call: String)
@@ -21,16 +19,16 @@ final class RequestRates: Sendable {
     /// The largest number of rate limits that are tracked.
     private static let limit = 100_000
     private let settings: GatewaySettings
-    private let rates = Locked(CallRateLimiter<Key>(limit: RequestRates.limit))
+    private let rates = Locked(CallRateLimiter<Key>(limit: HTTPRequestRates.limit))
 
-    /// The requests with a refused token of one address; beyond it, its tokens are not checked.
+    /// The rate of refused tokens of one address above which tokens from the address are not checked.
     private static let refusedTokens = RateLimit(20)
 
     init(_ settings: GatewaySettings) { self.settings = settings }
 
     /// Throws `tooFrequent` if too many tokens of this address were refused lately.
     ///
-    /// A signature takes longer to check than anything else that a request without a valid token can ask for.
+    /// The check of a signature is the most expensive work that a request without a valid token can cause.
     func checkTokens(of address: IPAddress?) throws(APIError) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.microseconds
@@ -49,16 +47,16 @@ final class RequestRates: Sendable {
     /// Counts one request against its rate limit.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    func admit(_ admission: Admission, _ method: String) throws(APIError) {
+    func admit(_ identity: TokenIdentity, _ method: String) throws(APIError) {
         let key: Key
         let rate: Int
-        switch admission.role {
+        switch identity.role {
         case .server:
             // Unknown methods could fill the table of rates, so they all share one rate.
-            key = .server(admission.app, call: CallParser.methods.contains(method) ? method : "")
+            key = .server(identity.app, call: CallParser.methods.contains(method) ? method : "")
             rate = method == "live.list" ? self.settings.serverListsPerSecond : self.settings.serverCallsPerSecond
         case .user:
-            key = .user(admission.key)
+            key = .user(identity.key)
             rate = self.settings.userRequestsPerSecond
         }
         let now = MonotonicClock.microseconds

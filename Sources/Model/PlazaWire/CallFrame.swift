@@ -2,15 +2,15 @@
 package import PlazaModel
 
 /// A call in a client's frame: `{"id":7,"method":"barrage.sendText","params":{…}}`.
-package struct ClientFrame: Sendable {
-    /// Counts up within a session; the same number again is the same call (I15).
+package struct CallFrame: Sendable {
+    /// The call's number, which grows within a session; a call that is sent again has the same number (I15).
     package let id: Int64
     package let method: String
-    /// How long ago the call was first sent, in milliseconds; nil: it is sent for the first time, or the client does
-    /// not say.
+    /// How long ago the call was first sent, in milliseconds; nil: this is the first time, or the client does not
+    /// state it.
     package let age: Int64?
     private let json: StrictJSON
-    /// The index of the value of `params`; nil: there is none.
+    /// The index of the value of `params`; nil: the frame has no parameters.
     private let params: Int?
 
     private struct Head: Decodable {
@@ -21,7 +21,7 @@ package struct ClientFrame: Sendable {
 
     /// Scans a frame and decodes the call's id and method; the parameters are decoded once the method is known.
     ///
-    /// - Throws: `badFrame` when the bytes are not a call.
+    /// - Throws: `badFrame` when the bytes are not a call (R16.9).
     package init(_ bytes: [UInt8]) throws(ReplyError) {
         do throws(WireError) {
             guard let json = StrictJSON(bytes) else { throw .notJSON }
@@ -29,16 +29,16 @@ package struct ClientFrame: Sendable {
             guard head.id >= 0 else { throw .badField(path: "id", message: "is negative") }
             self.init(id: head.id, method: head.method, age: head.age, json)
         } catch {
-            throw ReplyError(.badFrame, "not a call: " + error.words)
+            throw ReplyError(.badFrame, "not a call: " + error.message)
         }
     }
 
-    /// A call that a gateway makes from an HTTP request; `params` is the JSON of its parameters alone.
+    /// Creates a call from an HTTP request; `params` is the JSON of the parameters.
     ///
     /// - Throws: `badParameter` when `params` is not JSON.
     package init(id: Int64, method: String, params: [UInt8]) throws(ReplyError) {
         let json = Array("{\"params\":".utf8) + (params.isEmpty ? Array("{}".utf8) : params) + [UInt8(ascii: "}")]
-        guard let json = StrictJSON(json) else { throw ReplyError(.badParameter, WireError.notJSON.words) }
+        guard let json = StrictJSON(json) else { throw ReplyError(.badParameter, WireError.notJSON.message) }
         self.init(id: id, method: method, age: nil, json)
     }
 
@@ -52,22 +52,22 @@ package struct ClientFrame: Sendable {
 
     /// Decodes the call's parameters as `Params`; a missing `params` counts as `{}`.
     ///
-    /// - Throws: `badParameter` that names the field.
+    /// - Throws: `badParameter` with the name of the field.
     package func params<Params: Decodable>(_ type: Params.Type = Params.self) throws(ReplyError) -> Params {
         do throws(WireError) {
             guard let params else { return try Wire.decode(from: Array("{}".utf8)) }
             return try Wire.decode(from: self.json, at: params)
         } catch {
-            throw ReplyError(.badParameter, error.words)
+            throw ReplyError(.badParameter, error.message)
         }
     }
 
-    /// Checks the parameters of a method that takes none.
+    /// Checks the parameters of a method without parameters.
     ///
     /// - Throws: `badParameter` when `params` is not an object; its members are ignored.
-    package func noParams() throws(ReplyError) { _ = try self.params(Nothing.self) }
+    package func checkNoParams() throws(ReplyError) { _ = try self.params(NoParams.self) }
 
-    private struct Nothing: Decodable {
+    private struct NoParams: Decodable {
         private enum NoKey: CodingKey {}
         init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: NoKey.self) }
     }
@@ -76,7 +76,7 @@ package struct ClientFrame: Sendable {
 /// Parameters of `login`.
 package struct LoginParams: Codable, Sendable, Hashable {
     package var token: String
-    /// Names the session to continue; a new one is made when it is missing.
+    /// The session to continue; nil: the gateway creates a session.
     package var session: String?
     package var name: String?
     package var avatarURL: String?

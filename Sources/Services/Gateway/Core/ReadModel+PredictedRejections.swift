@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// Predicts which commands the fan-out will reject, so that the app's backend need not be asked about them. The
-/// prediction uses the public topics; without the record of a running live it predicts no rejection.
+/// Predicts which messages and gifts the fan-out will reject; the app's backend is not asked about these (R14.11).
+///
+/// The prediction uses the public topics. If a live is not known as running, no rejection is predicted.
 extension ReadModel {
     /// Returns the reason why a user's message would be rejected, apart from the word filter; nil if it would not be.
     package func rejection(of message: FeedContent, in key: LiveKey, from user: UserID) -> Rejection? {
@@ -15,7 +16,8 @@ extension ReadModel {
         guard let live = self.running(key) else { return nil }
         let settings = self.apps[key.app]
         return order.rejection(
-            isKnown: settings.gift(order.gift) != nil, hasGifts: settings.gifts.contains { !$0.gifts.isEmpty },
-            isOn: live.info.isGiftEnabled)
+            isInCatalogue: settings.gift(order.gift) != nil,
+            isCatalogueEmpty: settings.gifts.allSatisfy(\.gifts.isEmpty),
+            isGiftEnabled: live.info.isGiftEnabled)
     }
 }

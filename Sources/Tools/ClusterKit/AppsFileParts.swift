@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
 
-/// What each service of a cluster is given of the apps file: no service gets a key or a secret that it does not need.
-package struct ServiceApps: Sendable {
-    /// The whole document as JSON, by service.
+/// Divides the apps file among the services: each gets only the keys and secrets that it needs.
+package struct AppsFileParts: Sendable {
+    /// The JSON for each service.
     private let parts: [ServiceKind: Data]
-    /// The files with the parts, by service; empty when the apps came from the environment, because secrets from the
+    /// The path of each service's file; empty when the apps came from the environment, because secrets from the
     /// environment are not written to a file.
     private var files: [ServiceKind: String] = [:]
 
-    /// Divides an apps file, which was validated before, and writes a file for each service.
+    /// Divides a validated apps file, and writes a file for each service.
     ///
     /// - Throws: `file` when the apps cannot be read or a file cannot be written.
     init(_ source: AppsFile.Source, directory: RunDirectory) throws(ClusterError) {
@@ -33,9 +33,9 @@ package struct ServiceApps: Sendable {
         }
     }
 
-    /// The arguments and the environment that give a service its part.
-    func handOver(
-        to kind: ServiceKind, environment: [String: String]
+    /// The arguments and the environment with which a service gets its part.
+    func launchSettings(
+        of kind: ServiceKind, environment: [String: String]
     ) -> (arguments: [String], environment: [String: String]) {
         var environment = SecretVariables.filter(environment, for: kind)
         if let file = self.files[kind] { return (["--apps", file], environment) }
@@ -47,14 +47,14 @@ package struct ServiceApps: Sendable {
     ///
     /// | service | keys | hooks |
     /// | --- | --- | --- |
-    /// | gateway | those that verify; of an ES256 key not the private part | with address and secret, if it asks the backend |
+    /// | gateway | without the private parts of ES256 keys | address and secret only for apps with `before` hooks |
     /// | room-directory | none | with address and secret |
-    /// | the others | none | only which events there are |
+    /// | the others | none | without address and secret |
     ///
     /// - Parameters:
     ///   - json: the whole file.
     ///   - kind: the service.
-    ///   - name: what the file is called in an error.
+    ///   - name: the file's name in errors.
     /// - Returns: the part as JSON.
     /// - Throws: `file` when the JSON has no apps.
     package static func part(of json: Data, for kind: ServiceKind, name: String) throws(ClusterError) -> Data {
@@ -70,7 +70,7 @@ package struct ServiceApps: Sendable {
                 app["keys"] = nil
             }
             if var hooks = app["hooks"] as? [String: Any] {
-                let needsSecret = kind == .roomDirectory || (kind == .gateway && Self.asks(hooks))
+                let needsSecret = kind == .roomDirectory || (kind == .gateway && Self.hasBeforeHooks(hooks))
                 if !needsSecret {
                     hooks["url"] = nil
                     hooks["secret"] = nil
@@ -86,13 +86,13 @@ package struct ServiceApps: Sendable {
         }
     }
 
-    private static func asks(_ hooks: [String: Any]) -> Bool {
+    private static func hasBeforeHooks(_ hooks: [String: Any]) -> Bool {
         let before = hooks["before"] as? [String: Any] ?? [:]
         return before.values.contains { $0 is String }
     }
 }
 
-/// The environment variables with secrets that `plaza up` may have been given, and who gets them.
+/// Selects the processes that inherit the environment variables with secrets of `plaza up`.
 enum SecretVariables {
     private static let apps: Set<String> = ["LIVEPLAZA_APPS", "LIVEPLAZA_APPS_JSON"]
     private static let kafka: Set<String> = ["LIVEPLAZA_KAFKA_PASSWORD", "LIVEPLAZA_KAFKA_KEY_PASSWORD"]
@@ -103,8 +103,8 @@ enum SecretVariables {
     ///
     /// - Parameters:
     ///   - environment: the variables of `plaza up`.
-    ///   - service: a service, which gets its part of the apps otherwise; nil for Redis and brokers.
-    /// - Returns: the variables that are left.
+    ///   - service: the service, whose part of the apps is passed separately; nil: Redis or a broker.
+    /// - Returns: the remaining variables.
     static func filter(_ environment: [String: String], for service: ServiceKind?) -> [String: String] {
         var withheld = Self.apps
         if service == nil { withheld.formUnion(Self.kafka) }
@@ -113,7 +113,7 @@ enum SecretVariables {
         return environment.filter { !withheld.contains($0.key) }
     }
 
-    /// The environment of a process that only speaks to gateways, as an app does: the demo.
+    /// The environment of the demo, which connects only to gateways.
     static func forClients(_ environment: [String: String]) -> [String: String] {
         environment.filter { !Self.kafka.union(Self.redis).union(Self.gateway).contains($0.key) }
     }

@@ -17,19 +17,19 @@ private struct SeatParams: Decodable {
     var device: String?
 }
 
-/// Parses `barrage.*`, `stage.*` and `seat.*`: messages and seats in a live.
+/// Parses `stage.get` and `seat.*`, except `seat.speaking`.
 extension CallParser {
-    func stage(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        guard name == "get" else { throw Self.unknown(frame.method) }
-        return .stage(try self.key(frame.params(SeatParams.self).live).live)
+    func parseStageCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        guard name == "get" else { throw Self.unknownMethodError(frame.method) }
+        return .stage(try self.liveKey(frame.params(SeatParams.self).live).live)
     }
 
-    func seat(_ frame: ClientFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+    func parseSeatCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         let params = try frame.params(SeatParams.self)
-        let key = try self.key(params.live)
+        let key = try self.liveKey(params.live)
         func user() throws(ReplyError) -> UserID {
             guard let user = params.user else { throw ReplyError(.badParameter, "params.user is missing") }
-            return try self.user(user)
+            return try self.userID(user)
         }
         func seat() throws(ReplyError) -> Int {
             guard let index = params.seatIndex else { throw ReplyError(.badParameter, "params.seatIndex is missing") }
@@ -39,15 +39,16 @@ extension CallParser {
         switch name {
         case "apply":
             command = .apply(
-                seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
-                extraInfo: try self.extra(params.extraInfo, "extraInfo"), caller: self.caller)
+                seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.requestTimeout(params.timeout),
+                extraInfo: try self.boundedText(params.extraInfo, "extraInfo"), caller: self.caller)
         case "cancelApplication": command = .cancelApplication(caller: self.caller)
         case "acceptApplication": command = .acceptApplication(user: try user(), caller: self.caller)
         case "rejectApplication": command = .rejectApplication(user: try user(), caller: self.caller)
         case "invite":
             command = .invite(
-                user: try user(), seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.timeout(params.timeout),
-                extraInfo: try self.extra(params.extraInfo, "extraInfo"), caller: self.caller)
+                user: try user(), seatIndex: params.seatIndex ?? -1,
+                timeoutSeconds: try self.requestTimeout(params.timeout),
+                extraInfo: try self.boundedText(params.extraInfo, "extraInfo"), caller: self.caller)
         case "cancelInvitation": command = .cancelInvitation(user: try user(), caller: self.caller)
         case "acceptInvitation": command = .acceptInvitation(inviter: try user(), caller: self.caller)
         case "rejectInvitation": command = .rejectInvitation(inviter: try user(), caller: self.caller)
@@ -63,9 +64,10 @@ extension CallParser {
                 caller: self.caller)
         case "lock":
             // A call that names no lock locks the seat itself.
-            let isBare = params.locked == nil && params.microphoneLocked == nil && params.cameraLocked == nil
+            let namesNoLock = params.locked == nil && params.microphoneLocked == nil && params.cameraLocked == nil
             command = .lock(
-                seatIndex: try seat(), isLocked: isBare ? true : params.locked, microphone: params.microphoneLocked,
+                seatIndex: try seat(), isLocked: namesNoLock ? true : params.locked,
+                microphone: params.microphoneLocked,
                 camera: params.cameraLocked, caller: self.caller)
         case "device":
             let suspend = try params.suspend.map { text throws(ReplyError) in
@@ -85,7 +87,7 @@ extension CallParser {
                 user: try user(), device: device, isLocked: params.locked ?? true, caller: self.caller)
         case "place": command = .place(user: try user(), seatIndex: params.seatIndex ?? -1, caller: self.caller)
         case "requests": command = .requests(caller: self.caller)
-        default: throw Self.unknown(frame.method)
+        default: throw Self.unknownMethodError(frame.method)
         }
         return .forward(.seat(SeatInput(key, command)), inLive: self.requiredLive(key.live))
     }

@@ -6,7 +6,7 @@ internal import PlazaWire
 internal import Webhooks
 
 /// A message that another thread posts to a shard.
-enum ShardMessage: Sendable {
+enum MailboxMessage: Sendable {
     /// New items of a live's feed.
     case feed(LiveKey, epoch: Int64, [EncodedFeedItem])
     /// A feed partition was read up to its end; from now on new items of its lives are posted.
@@ -28,7 +28,7 @@ enum ShardMessage: Sendable {
     /// The record of a call or request was lost.
     case notDelivered(token: UInt64)
     /// An HTTP call for a machine.
-    case request(RequestCall)
+    case request(HTTPCall)
     /// The decision of an app's backend about a call.
     case webhookDecided(SessionID, generation: UInt32, call: Int64, WebhookDecision)
     /// The gateway shuts down.
@@ -36,7 +36,7 @@ enum ShardMessage: Sendable {
 }
 
 /// An HTTP call that was checked and parsed; a shard forwards it and completes it with the reply.
-struct RequestCall: Sendable {
+struct HTTPCall: Sendable {
     /// The request's session name; the same for the same idempotency key and call.
     var session: SessionID
     var method: String

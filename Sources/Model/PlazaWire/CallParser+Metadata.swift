@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+private struct MetadataParams: Decodable {
+    var live: String
+    var metadata: [String: String]
+}
+
+/// Parses `metadata.*`.
+extension CallParser {
+    func parseMetadataCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
+        switch name {
+        case "get":
+            let params = try frame.params(LiveParams.self)
+            return .metadata(try self.liveKey(params.live).live, keys: params.keys ?? [])
+        case "set":
+            let params = try frame.params(MetadataParams.self)
+            let live = try self.liveKey(params.live).live
+            return self.forwardToDirectory(
+                .setMetadata(live: live, values: params.metadata, caller: self.caller(in: live)))
+        case "delete":
+            let params = try frame.params(LiveParams.self)
+            let live = try self.liveKey(params.live).live
+            guard let keys = params.keys else { throw ReplyError(.badParameter, "params.keys is missing") }
+            guard !keys.isEmpty else { throw ReplyError(.badParameter, "keys names none; name at least one") }
+            return self.forwardToDirectory(.deleteMetadata(live: live, keys: keys, caller: self.caller(in: live)))
+        default: throw Self.unknownMethodError(frame.method)
+        }
+    }
+}

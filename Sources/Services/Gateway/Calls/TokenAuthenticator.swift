@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+/// The identity and rights that a valid token grants.
+package struct TokenIdentity: Hashable, Sendable {
+    /// The token's app.
+    package var app: AppID
+    /// The token's user.
+    package var user: UserID
+    /// The token's role.
+    package var role: CallerRole
+    /// The user's displayed name, if the token sets it.
+    package var name: String?
+    /// The user's avatar, if the token sets it.
+    package var avatarURL: String?
+    /// The token's expiry, in milliseconds since 1970.
+    package var expiresAt: Int64
+
+    /// Creates an identity.
+    package init(
+        app: AppID, user: UserID, role: CallerRole, name: String? = nil, avatarURL: String? = nil, expiresAt: Int64
+    ) {
+        self.app = app
+        self.user = user
+        self.role = role
+        self.name = name
+        self.avatarURL = avatarURL
+        self.expiresAt = expiresAt
+    }
+
+    /// The token's user within its app.
+    package var key: UserKey { UserKey(self.app, self.user) }
+}
+
+/// Authenticates tokens (I17, no access without a valid token).
+package protocol TokenAuthenticator: Sendable {
+    /// Returns the identity that `token` proves. Called on the threads of the shards and of the HTTP server.
+    ///
+    /// - Throws: `tokenExpired` or `tokenInvalid`.
+    func authenticate(_ token: String) throws(ReplyError) -> TokenIdentity
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPServer
+internal import PlazaModel
+internal import PlazaWire
+
+/// The routes for battles.
+extension RouteTable {
+    private static let battlePart = Route.PathPart(
+        name: "battle", field: "battle", schema: Route.word(64), summary: "The battle's id.")
+    private static let battleInfo = Route.Success.result("battleInfo", [.needed("details", .named("BattleDetails"))])
+
+    static let battles: [Route] = [
+        Route(
+            method: .post, path: "/v1/battles", id: "createBattle", tag: "battles",
+            summary: "Asks connected lives to a battle, or begins it at once.", call: "battle.create",
+            body: .object([
+                .needed("live", Route.liveID, "The inviting live."),
+                .needed("to", .list(of: Route.liveID, 1...Limits.coHostTargets), "The invited lives."),
+                .optional("duration", .count, "Seconds; 0: as long as the app allows."),
+                .optional("needResponse", .boolean, "Whether the invited are asked; false begins at once."),
+                .optional("timeout", .integer(0...Limits.requestTimeoutSeconds.upperBound), "Seconds to answer."),
+                .optional("extensionInfo", .text(0...Limits.extraInfoBytes)),
+            ]),
+            success: .init(
+                status: 201,
+                result: ResponseSchemas.result(
+                    "battle",
+                    [
+                        .needed("battle", .string), .optional("startTime", .int, "Milliseconds since 1970."),
+                        .optional("endTime", .int),
+                        .needed("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives)),
+                    ]))),
+        Route(
+            method: .get, path: "/v1/battles/{battle}", id: "getBattle", tag: "battles",
+            summary: "Gives a battle with its invitations and scores.", call: "battle.get",
+            parts: [Self.battlePart], success: Self.battleInfo),
+        Route(
+            method: .get, path: "/v1/lives/{live}/battle", id: "getBattleOfLive", tag: "battles",
+            summary: "Gives the battle that a live is in; 404 with 100418 when there is none.", call: "battle.get",
+            parts: [.live], success: Self.battleInfo),
+        Route(
+            method: .post, path: "/v1/battles/{battle}/scores", id: "setScores", tag: "battles",
+            summary: "Adds to or overwrites the scores of a battle; a result for each live.", call: "battle.score",
+            parts: [Self.battlePart],
+            body: .object([
+                .optional("operation", .integer(1...2), "1 adds, which is the default; 2 overwrites."),
+                .needed(
+                    "scores",
+                    .list(
+                        of: .object([.needed("live", Route.liveID), .needed("score", .int)]), 1...Limits.coHostLives)),
+            ]),
+            success: .result(
+                "scores", [.needed("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives))])),
+    ]
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import GatewayCore
+internal import PlazaModel
+internal import PlazaWire
+
+/// Answers reads from the tables.
+extension Gateway {
+    /// Answers a call from the tables.
+    ///
+    /// May be called from any thread.
+    ///
+    /// - Throws: `noSuchRoom`, `cursorExpired`.
+    func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
+        switch call {
+        case .ping: return .done
+        case .list(let cursor, let count, let category, let isAscending):
+            let now = MonotonicClock.now
+            return try self.tables.page(
+                app: app, cursor: cursor, count: count, category: category, isAscending: isAscending, at: now)
+        case .get(let live):
+            return .room(details: try self.found(self.tables.read { $0.details(LiveKey(app, live)) }))
+        case .count(let live):
+            return .count(count: try self.found(self.tables.read { $0.count(LiveKey(app, live)) }))
+        case .stage(let live):
+            return .stage(record: try self.found(self.tables.read { $0.stage(LiveKey(app, live)) }))
+        case .metadata(let live, let keys):
+            return .metadata(
+                values: try self.found(self.tables.read { $0.metadata(LiveKey(app, live), keys: keys) }))
+        case .candidates(let live, let cursor, let caller):
+            let now = MonotonicClock.now
+            return try self.tables.candidates(LiveKey(app, live), cursor: cursor, for: caller, at: now)
+        case .gifts(let language):
+            let gifts = self.tables.read { $0.apps[app].gifts }
+            return .gifts(categories: gifts.map { $0.localized(to: language) })
+        case .app:
+            let (settings, revision) = self.tables.read { ($0.apps[app], $0.apps.revision(of: app)) }
+            return .app(settings: settings, revision: revision)
+        case .login, .updateProfile, .join, .leave, .forward:
+            throw ReplyError(.internalError, "this call is not answered from memory")
+        }
+    }
+
+    /// Checks that a live is running, according to this gateway's tables.
+    ///
+    /// - Throws: `noSuchRoom`.
+    func checkExists(_ key: LiveKey) throws(ReplyError) {
+        _ = try self.found(self.tables.read { $0.running(key) })
+    }
+
+    private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {
+        guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
+        return value
+    }
+}
