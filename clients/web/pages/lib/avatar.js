@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h } from './dom.js';
+import { hash, initials, nameOf } from './format.js';
+
+/** How many colours the style sheets have for people and covers. */
+const hues = 10;
+
+/** The colour class of an id: the same everywhere. */
+export function hueClass(id) {
+  return `hue-${hash(String(id ?? '')) % hues}`;
+}
+
+/** An address that an image may have: https, or the page's own origin. Anything else is shown as without image. */
+export function imageAddress(address) {
+  if (!address) return undefined;
+  try {
+    const url = new URL(address, location.href);
+    return url.protocol === 'https:' || url.origin === location.origin ? url.href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A user's picture: the image, or the initials on the user's colour, also when the image does not load. */
+export function avatar(user, size = 'medium') {
+  const element = h('span', { class: `avatar avatar-${size} ${hueClass(user?.userID)}`, 'aria-hidden': 'true' });
+  element.append(h('span', { class: 'avatar-initials' }, initials(nameOf(user))));
+  const address = imageAddress(user?.avatarURL);
+  if (address) element.append(image(address));
+  return element;
+}
+
+/** An image that takes itself away if it cannot be loaded. */
+export function image(address) {
+  const element = h('img', { src: address, alt: '', loading: 'lazy', decoding: 'async', referrerpolicy: 'no-referrer' });
+  element.addEventListener('error', () => element.remove(), { once: true });
+  return element;
+}

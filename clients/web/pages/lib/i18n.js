@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import en from '../texts/en.js';
+import zh from '../texts/zh.js';
+
+/** The languages of the pages. Each has one file of texts with the same keys. */
+export const languages = { en, zh };
+
+const pluralRules = { en: new Intl.PluralRules('en'), zh: new Intl.PluralRules('zh') };
+/** What is bound to an element: attribute (or `text`) to key and values. */
+const bindings = new WeakMap();
+const listeners = new Set();
+let current = 'en';
+
+/** The language shown. */
+export function language() {
+  return current;
+}
+
+/** The language to begin with: the one kept from last time, else the browser's first that we have. */
+export function preferredLanguage(kept, accepted) {
+  if (kept in languages) return kept;
+  for (const tag of accepted ?? []) {
+    const primary = tag.toLowerCase().split('-')[0];
+    if (primary in languages) return primary;
+  }
+  return 'en';
+}
+
+/**
+ * Returns the text of `key`, with `{name}` replaced by `values.name`. With `values.count`, `key.one` or `key.other` is
+ * taken where the text has these forms. A key without a text is returned itself, so that a fault is seen and not fatal.
+ */
+export function t(key, values = {}) {
+  const texts = languages[current];
+  let text = texts[key];
+  if (values.count !== undefined) text = texts[`${key}.${pluralRules[current].select(values.count)}`] ?? texts[`${key}.other`] ?? text;
+  if (text === undefined) return key;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+export function hasText(key) {
+  return key in languages[current];
+}
+
+/** Shows `key` in an element, now and after each change of the language. */
+export function bindText(element, attribute, key, values) {
+  const bound = bindings.get(element) ?? {};
+  bound[attribute] = { key, values };
+  bindings.set(element, bound);
+  element.dataset.t = '';
+  show(element, attribute, bound[attribute]);
+}
+
+function show(element, attribute, { key, values }) {
+  if (attribute === 'text') element.textContent = t(key, values);
+  else element.setAttribute(attribute, t(key, values));
+}
+
+/** Changes the language of all bound texts at once, without building a view again. */
+export function setLanguage(next) {
+  current = next in languages ? next : 'en';
+  document.documentElement.lang = current === 'zh' ? 'zh-Hans' : 'en';
+  for (const element of document.querySelectorAll('[data-t]')) {
+    for (const [attribute, binding] of Object.entries(bindings.get(element) ?? {})) show(element, attribute, binding);
+  }
+  for (const listener of listeners) listener(current);
+}
+
+/** @returns {() => void} ends it */
+export function onLanguage(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
