@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import { fill, h } from '../lib/dom.js';
+import { onLanguage, t } from '../lib/i18n.js';
+import { chatRow } from './chat-row.js';
+import { RowWindow } from './row-window.js';
+
+/** How near to the end, in pixels, counts as following it. */
+const nearEnd = 40;
+
+/**
+ * The list of messages: up to 1,000 rows, of which those in view are elements.
+ *
+ * Messages that arrive between two frames are shown together: one frame reads the heights of the new rows once, after
+ * all of them are written.
+ */
+export class ChatList {
+  #rows = new RowWindow();
+  #incoming = [];
+  #shown = new Map();
+  #frame = 0;
+  #isFollowing = true;
+  #unseen = 0;
+  #viewHeight = 0;
+  #endLanguage;
+
+  /** @param {(user: object) => void} [onUser] hears which sender was chosen */
+  constructor(onUser) {
+    this.onUser = onUser;
+    this.space = h('div', { class: 'chat-space', role: 'presentation' });
+    // A log is read aloud politely as it grows. Rows that scrolling brings back are not new: aria-live is on the log of
+    // announcements below, not here.
+    this.view = h('div', { class: 'chat-view', tabindex: '0', role: 'log', 'aria-live': 'off', label: 'chat.title' }, this.space);
+    this.announcer = h('div', { class: 'only-read', 'aria-live': 'polite', 'aria-atomic': 'false' });
+    this.more = h('button', { class: 'button tight primary chat-new', type: 'button', hidden: true, on: { click: () => this.follow() } });
+    this.element = h('div', { class: 'chat' }, this.view, this.announcer, this.more);
+    this.view.addEventListener('scroll', () => this.#scrolled(), { passive: true });
+    this.observer = new ResizeObserver(([entry]) => {
+      this.#viewHeight = entry.contentRect.height;
+      this.#rows.forgetHeights();
+      this.#recycle();
+      this.#wake();
+    });
+    this.observer.observe(this.view);
+    this.#endLanguage = onLanguage(() => {
+      this.#recycle();
+      this.#wake();
+    });
+  }
+
+  get count() {
+    return this.#rows.rows.length;
+  }
+
+  /** @param {...object} messages as `chatRow` takes them */
+  add(...messages) {
+    this.#incoming.push(...messages);
+    // More than a whole list at once: the oldest would fall out again.
+    if (this.#incoming.length > this.#rows.capacity) this.#incoming.splice(0, this.#incoming.length - this.#rows.capacity);
+    this.#wake();
+  }
+
+  clear() {
+    this.#rows.clear();
+    this.#incoming.length = 0;
+    this.#recycle();
+    this.#wake();
+  }
+
+  follow() {
+    this.#isFollowing = true;
+    this.#unseen = 0;
+    this.#wake();
+  }
+
+  dispose() {
+    this.observer.disconnect();
+    this.#endLanguage();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  #wake() {
+    // A page in the background gets no frames; a timer keeps what waits from growing without limit.
+    this.#frame ||= requestAnimationFrame(() => this.#draw());
+  }
+
+  #scrolled() {
+    const atEnd = this.#rows.total - this.view.scrollTop - this.#viewHeight < nearEnd;
+    this.#isFollowing = atEnd;
+    if (atEnd) this.#unseen = 0;
+    this.#wake();
+  }
+
+  #draw() {
+    this.#frame = 0;
+    const added = this.#incoming.splice(0);
+    const removed = this.#rows.add(added);
+    if (!this.#isFollowing) this.#unseen += added.filter((message) => message.kind === 'text' || message.kind === 'gift').length;
+    this.#announce(added);
+    let scrollTop = this.#isFollowing ? Math.max(0, this.#rows.total - this.#viewHeight) : Math.max(0, this.view.scrollTop - removed);
+    scrollTop += this.#render(scrollTop);
+    if (this.#isFollowing) {
+      // Measuring may have moved the end.
+      scrollTop = Math.max(0, this.#rows.total - this.#viewHeight);
+      this.#render(scrollTop);
+      scrollTop = Math.max(0, this.#rows.total - this.#viewHeight);
+    }
+    if (Math.abs(this.view.scrollTop - scrollTop) > 0.5) this.view.scrollTop = scrollTop;
+    this.more.hidden = this.#unseen === 0;
+    if (this.#unseen > 0) this.more.textContent = t('chat.new', { count: this.#unseen });
+  }
+
+  /** Shows the rows in view, and returns by how much rows above the first visible one have grown. */
+  #render(scrollTop) {
+    const { first, end, top } = this.#rows.range(scrollTop, this.#viewHeight);
+    const visible = this.#rows.rows.slice(first, end);
+    const wanted = new Set(visible);
+    for (const [row, element] of this.#shown) {
+      if (wanted.has(row)) continue;
+      element.remove();
+      this.#shown.delete(row);
+    }
+    const fresh = [];
+    for (const row of visible) {
+      if (!this.#shown.has(row)) {
+        const element = chatRow(row.value, this.onUser);
+        this.#shown.set(row, element);
+        this.space.append(element);
+      }
+      if (!row.isMeasured) fresh.push(row);
+    }
+    let grownAbove = 0;
+    let y = top;
+    const heights = fresh.map((row) => this.#shown.get(row).offsetHeight);
+    const heightOf = new Map(fresh.map((row, index) => [row, heights[index]]));
+    for (const row of visible) {
+      if (heightOf.has(row)) {
+        const change = this.#rows.measured(row, heightOf.get(row));
+        if (y + row.height <= scrollTop) grownAbove += change;
+      }
+      this.#shown.get(row).style.transform = `translateY(${y}px)`;
+      y += row.height;
+    }
+    this.space.style.height = `${this.#rows.total}px`;
+    return this.#isFollowing ? 0 : grownAbove;
+  }
+
+  #recycle() {
+    this.#shown.clear();
+    fill(this.space);
+  }
+
+  /** Reads out at most two messages a frame: more than that nobody can follow. */
+  #announce(messages) {
+    const spoken = messages.filter((message) => message.kind === 'text' || message.kind === 'gift' || message.kind === 'note').slice(-2);
+    if (spoken.length === 0) return;
+    for (const message of spoken) this.announcer.append(h('p', {}, chatRow(message).textContent));
+    while (this.announcer.childElementCount > 6) this.announcer.firstElementChild.remove();
+  }
+}

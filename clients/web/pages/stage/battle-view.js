@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { fill, h, setText } from '../lib/dom.js';
+import { clock as clockText, nameOf } from '../lib/format.js';
+import { icon } from '../lib/icons.js';
+import { t } from '../lib/i18n.js';
+import { battleState } from './stage-plan.js';
+
+/** How long a result stays over the stage, in milliseconds. The scores stay for as long as the server keeps them. */
+const resultLasts = 6000;
+
+/** The bar of a battle, its countdown by the server's clock, and its result. */
+export class BattleView {
+  #timer = 0;
+  #battle;
+  #shownID;
+  #resultTimer = 0;
+
+  /** @param {import('./stage-plan.js').ServerClock} clock */
+  constructor(clock) {
+    this.clock = clock;
+    this.track = h('div', { class: 'battle-track', role: 'img' });
+    this.time = h('span', { class: 'numbers', role: 'timer' });
+    this.clockElement = h('div', { class: 'battle-clock' }, icon('battle'), this.time);
+    this.bar = h('div', { class: 'battle' }, this.track, this.clockElement);
+    this.result = h('div', { class: 'battle-result', role: 'status' });
+    this.element = h('div', { class: 'layer layer-front battle-layer', hidden: true }, this.bar, this.result);
+  }
+
+  /** @param {object | undefined} battle a Battle of the protocol */
+  show(battle) {
+    const ended = battle?.ended !== undefined && this.#battle?.ended === undefined && this.#battle?.id === battle?.id;
+    this.#battle = battle;
+    this.element.hidden = !battle;
+    clearInterval(this.#timer);
+    if (!battle) return fill(this.result);
+    if (battle.id !== this.#shownID) fill(this.result);
+    this.#shownID = battle.id;
+    const state = battleState(battle, this.clock.now());
+    while (this.track.childElementCount < state.sides.length) this.track.append(h('div', { class: 'battle-side numbers' }));
+    while (this.track.childElementCount > state.sides.length) this.track.lastElementChild.remove();
+    const named = state.sides.map((side) => t('battle.score', { name: nameOf(side.host), score: side.score }));
+    this.track.setAttribute('aria-label', t('battle.bar', { scores: named.join('; ') }));
+    state.sides.forEach((side, index) => {
+      const element = this.track.children[index];
+      element.style.setProperty('--share', String(side.share));
+      element.classList.toggle('left', side.hasLeft);
+      setText(element, side.score);
+    });
+    this.#tick();
+    if (!state.isOver) this.#timer = setInterval(() => this.#tick(), 250);
+    if (ended) this.#showResult(state);
+  }
+
+  dispose() {
+    clearInterval(this.#timer);
+    clearTimeout(this.#resultTimer);
+  }
+
+  #tick() {
+    const { left, isOver } = battleState(this.#battle, this.clock.now());
+    setText(this.time, isOver ? t('battle.over') : clockText(left + 999));
+    this.clockElement.classList.toggle('last', !isOver && left < 10_000);
+  }
+
+  #showResult({ winner }) {
+    const text = winner ? t('battle.winner', { name: nameOf(winner.host) }) : t('battle.draw');
+    fill(this.result, text);
+    clearTimeout(this.#resultTimer);
+    this.#resultTimer = setTimeout(() => fill(this.result), resultLasts);
+  }
+}

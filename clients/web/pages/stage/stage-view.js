@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import { avatar, hueClass, image, imageAddress } from '../lib/avatar.js';
+import { fill, h } from '../lib/dom.js';
+import { nameOf } from '../lib/format.js';
+import { icon } from '../lib/icons.js';
+import { onLanguage, t } from '../lib/i18n.js';
+import { BattleView } from './battle-view.js';
+import { place, stagePlan } from './stage-plan.js';
+
+/**
+ * The stage: the server's canvas, with a tile for each of its regions.
+ *
+ * Two layers lie on the canvas. The back one has what a media engine would draw, here each person's avatar with its
+ * speaking level. The front one has names, devices, seats to take and the battle, so a picture in the back hides nothing.
+ */
+export class StageView {
+  #tiles = new Map();
+  #plates = new Map();
+  #levels = new Map();
+  #stage;
+  #live;
+  #endLanguage;
+
+  /** @param {{ onSeat?: (seat: object, plan: object) => void, clock: import('./stage-plan.js').ServerClock }} options */
+  constructor({ onSeat, clock }) {
+    this.onSeat = onSeat;
+    this.back = h('div', { class: 'layer layer-back', 'aria-hidden': 'true' });
+    this.front = h('ul', { class: 'layer layer-front', label: 'live.seats' });
+    this.battle = new BattleView(clock);
+    this.canvas = h('div', { class: 'canvas' }, this.back, this.front, this.battle.element);
+    this.glow = h('div', { class: 'stage-glow', 'aria-hidden': 'true' });
+    this.element = h('section', { class: 'stage', label: 'live.stage' }, this.glow, this.canvas);
+    this.#endLanguage = onLanguage(() => this.#stage && this.show(this.#stage));
+  }
+
+  /** Shows a live's colours while its stage is not known. */
+  showLive(info) {
+    this.#live = info;
+    this.glow.className = `stage-glow ${hueClass(info.liveID)}`;
+    const address = imageAddress(info.backgroundURL || info.coverURL);
+    fill(this.glow, address && image(address));
+  }
+
+  /** @param {object} stage a Stage of the protocol */
+  show(stage) {
+    this.#stage = stage;
+    const { canvas } = stage.layout ?? {};
+    if (!canvas?.width || !canvas?.height) return;
+    this.canvas.style.setProperty('--ratio', String(canvas.width / canvas.height));
+    this.element.classList.toggle('upper', canvas.width / canvas.height > 0.7);
+    const plan = stagePlan(stage);
+    const keys = new Set(plan.map(({ key }) => key));
+    for (const map of [this.#tiles, this.#plates]) {
+      for (const [key, element] of map) {
+        if (keys.has(key)) continue;
+        element.remove();
+        map.delete(key);
+      }
+    }
+    for (const entry of plan) {
+      this.#showTile(entry, canvas, plan.length);
+      this.#showPlate(entry, canvas);
+    }
+    this.battle.show(stage.battle);
+    this.#showLevels();
+  }
+
+  /** @param {{ user: string, level: number }[]} users who speaks; all others are silent */
+  speaking(users) {
+    this.#levels = new Map(users.map(({ user, level }) => [user, level]));
+    this.#showLevels();
+  }
+
+  dispose() {
+    this.#endLanguage();
+    this.battle.dispose();
+  }
+
+  #showLevels() {
+    for (const tile of this.#tiles.values()) {
+      tile.style.setProperty('--level', String((this.#levels.get(tile.dataset.user) ?? 0) / 100));
+    }
+  }
+
+  #showTile({ key, region, occupant }, canvas, count) {
+    let tile = this.#tiles.get(key);
+    if (!tile) {
+      tile = h('div', { class: 'tile' });
+      this.#tiles.set(key, tile);
+      this.back.append(tile);
+    }
+    const user = occupant?.user;
+    for (const [name, value] of Object.entries(place(region, canvas))) tile.style.setProperty(name, value);
+    tile.className = `tile ${user ? hueClass(user.userID) : 'empty'}${count === 1 ? ' single' : ''}`;
+    const face = user ? `${user.userID}\n${user.userName}\n${user.avatarURL}` : '';
+    if (tile.dataset.face === face) return;
+    tile.dataset.face = face;
+    tile.dataset.user = user?.userID ?? '';
+    fill(tile, user && h('div', { class: 'face' }, avatar(user, 'tile')));
+  }
+
+  #showPlate(entry, canvas) {
+    const { key, region, occupant, seat, isCoHost, isOwner, score } = entry;
+    let plate = this.#plates.get(key);
+    if (!plate) {
+      plate = h('li', {});
+      this.#plates.set(key, plate);
+      this.front.append(plate);
+    }
+    for (const [name, value] of Object.entries(place(region, canvas))) plate.style.setProperty(name, value);
+    const signature = JSON.stringify([occupant, seat?.isLocked, isCoHost, isOwner, score, document.documentElement.lang]);
+    if (plate.dataset.signature === signature) return;
+    plate.dataset.signature = signature;
+    plate.className = `plate${occupant ? '' : ' empty'}`;
+    fill(plate, occupant ? this.#name(entry) : !isCoHost && this.#emptySeat(entry));
+  }
+
+  #name({ occupant, isCoHost, isOwner, score }) {
+    const isMuted = occupant.isMicrophoneOn === false;
+    const isAway = occupant.suspendStatus && occupant.suspendStatus !== 'none';
+    const role = isCoHost && isOwner ? 'seat.coHost' : isOwner ? 'live.host' : occupant.role === 1 ? 'live.admin' : undefined;
+    const name = nameOf(occupant.user);
+    const label = [name, role && t(role), isMuted && t('seat.muted'), isAway && t('seat.away')].filter(Boolean).join(', ');
+    const tag = h('span', { class: 'plate-name' }, h('span', {}, name), isMuted && icon('micOff'), isAway && icon('moon'));
+    const row = h('div', { class: 'plate-row' },
+      role && h('span', { class: `plate-role${isCoHost || !isOwner ? ' second' : ''}`, 'aria-hidden': 'true' }, t(role)), tag);
+    const content = [h('span', { class: 'only-read' }, label), row];
+    tag.setAttribute('aria-hidden', 'true');
+    if (score !== undefined) content.push(h('span', { class: 'plate-score numbers' }, String(score)));
+    return content;
+  }
+
+  #emptySeat({ seat }) {
+    const number = (seat?.index ?? 0) + 1;
+    const isLocked = Boolean(seat?.isLocked);
+    return h('button', {
+      class: 'seat-button', type: 'button', disabled: !this.onSeat,
+      'aria-label': t(isLocked ? 'seat.locked' : 'seat.empty', { number }),
+      on: { click: () => this.onSeat?.(seat) },
+    }, icon(isLocked ? 'lock' : 'seat'), h('span', { 'aria-hidden': 'true' }, String(number)));
+  }
+}
