@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ClientCore } from '../core/client-core.js';
+import { CloseCode, PlazaError, plazaError } from '../core/errors.js';
+import { parseFrame } from '../core/frames.js';
+import { badFrame } from '../core/read.js';
+import { tokenTimes } from '../core/token-schedule.js';
+
+/** How long a token without a readable end is taken to be valid, in milliseconds. */
+const unknownLife = 3_600_000;
+
+/**
+ * @typedef {object} ConnectionOptions
+ * @property {readonly string[]} urls the gateways' addresses; each reconnect tries the next one
+ * @property {string} session the name under which calls are counted
+ * @property {any} WebSocket the class of WebSockets
+ * @property {import('./clock.js').Clock} clock
+ * @property {() => number} random gives numbers from 0 to below 1
+ * @property {string} [token]
+ * @property {() => Promise<string> | string} [tokenProvider]
+ * @property {string} [name]
+ * @property {string} [avatarURL]
+ * @property {number} [callTimeout] milliseconds
+ * @property {(event: import('../core/client-core.js').CoreEvent) => void} onEvent
+ */
+
+/** One client: `ClientCore` over WebSockets, with the timers that it needs. */
+export class PlazaConnection {
+  #options;
+  #core;
+  /** @type {any} */
+  #socket;
+  #addressIndex = 0;
+  /** @type {unknown} */
+  #timer;
+  /** @type {Map<number, { resolve: (result: any) => void, reject: (error: PlazaError) => void }>} */
+  #waiting = new Map();
+  /**
+   * Actions that wait because others are being performed.
+   *
+   * @type {import('../core/client-core.js').Action[]}
+   */
+  #queue = [];
+  #isPerforming = false;
+  #isFetching = false;
+
+  /** @param {ConnectionOptions} options */
+  constructor(options) {
+    this.#options = options;
+    const { session, random, name, avatarURL, callTimeout } = options;
+    this.#core = new ClientCore({
+      session, random, name, avatarURL, hasTokenProvider: options.tokenProvider !== undefined,
+      ...(callTimeout === undefined ? {} : { callTimeout }),
+    });
+  }
+
+  /** Begins to connect. */
+  start() {
+    const { token } = this.#options;
+    this.#perform(this.#core.start(token === undefined ? undefined : this.#tokenValue(token), this.#now()));
+  }
+
+  /** Ends the client; it cannot be restarted. */
+  stop() {
+    this.#perform(this.#core.stop());
+  }
+
+  /** The page is shown, or there may be a network again. */
+  probe() {
+    this.#perform(this.#core.probe(this.#now()));
+  }
+
+  /** @param {boolean} isOnline what the system says about its network */
+  setOnline(isOnline) {
+    this.#perform(this.#core.setOnline(isOnline, this.#now()));
+  }
+
+  /**
+   * The name and picture to use at the next login.
+   *
+   * @param {{ name?: string, avatarURL?: string }} profile
+   */
+  setProfile(profile) {
+    this.#core.setProfile(profile);
+  }
+
+  /**
+   * Calls a method and waits for its reply, also across reconnects.
+   *
+   * @param {string} method a name of PROTOCOL.md, section 5
+   * @param {object} params
+   * @param {string} [live] the live that the call is about
+   * @returns {Promise<import('../core/read.js').JSONObject>} the body of the result
+   * @throws {PlazaError} the server's error, `timedOut`, `overloaded`, or `notLoggedIn`
+   */
+  call(method, params, live) {
+    return new Promise((resolve, reject) => {
+      const { id, actions } = this.#core.call(method, params, live, this.#now());
+      this.#waiting.set(id, { resolve, reject });
+      this.#perform(actions);
+    });
+  }
+
+  #now() {
+    return this.#options.clock.now();
+  }
+
+  /** @param {string} token */
+  #tokenValue(token) {
+    const times = tokenTimes(token);
+    return { text: token, left: times === undefined ? unknownLife : times.expiresAt - this.#options.clock.wall() };
+  }
+
+  /**
+   * Performs actions in order. What an action causes in the core is performed after them.
+   *
+   * @param {import('../core/client-core.js').Action[]} actions
+   */
+  #perform(actions) {
+    this.#queue.push(...actions);
+    if (this.#isPerforming) return;
+    this.#isPerforming = true;
+    try {
+      for (let action = this.#queue.shift(); action !== undefined; action = this.#queue.shift()) this.#act(action);
+    } finally {
+      this.#isPerforming = false;
+    }
+    this.#schedule();
+  }
+
+  /** @param {import('../core/client-core.js').Action} action */
+  #act(action) {
+    switch (action.type) {
+      case 'connect': return this.#connect(action.toNextAddress);
+      case 'send': return this.#socket?.send(action.text);
+      case 'disconnect': return this.#detach(action.code);
+      case 'fetchToken': return void this.#fetchToken();
+      case 'event': return this.#options.onEvent(action.event);
+      case 'callEnded': {
+        const waiting = this.#waiting.get(action.id);
+        this.#waiting.delete(action.id);
+        if (action.error) waiting?.reject(action.error);
+        else waiting?.resolve(action.result?.body ?? {});
+      }
+    }
+  }
+
+  /** @param {boolean} toNextAddress */
+  #connect(toNextAddress) {
+    const { urls, WebSocket } = this.#options;
+    if (toNextAddress) this.#addressIndex = (this.#addressIndex + 1) % urls.length;
+    this.#detach(CloseCode.normal);
+    /** @type {any} */
+    let socket;
+    try {
+      socket = new WebSocket(urls[this.#addressIndex], 'liveplaza.v1');
+    } catch (error) {
+      // Not a fault of the network: the address or the class is wrong, so another attempt would fail as well.
+      this.#options.onEvent({ kind: 'badAddress', error: plazaError('invalidParameter', `no WebSocket: ${error}`) });
+      this.#perform(this.#core.stop());
+      return;
+    }
+    this.#socket = socket;
+    // What a former connection still says is not heard.
+    const ifPresent = (/** @type {(event: any) => void} */ action) => (/** @type {any} */ event) => {
+      if (this.#socket === socket) action(event);
+    };
+    socket.onopen = ifPresent(() => this.#perform(this.#core.opened(this.#now())));
+    socket.onmessage = ifPresent((event) => this.#received(event.data));
+    socket.onerror = () => {};
+    socket.onclose = ifPresent((event) => {
+      this.#socket = undefined;
+      this.#perform(this.#core.closed(event.code ?? CloseCode.lost, this.#now()));
+    });
+  }
+
+  /** @param {unknown} data */
+  #received(data) {
+    try {
+      this.#perform(this.#core.received(parseFrame(data), this.#now()));
+    } catch (error) {
+      const reason = error instanceof PlazaError ? error : badFrame(`what cannot be read: ${error}`);
+      this.#options.onEvent({ kind: 'badFrame', error: reason });
+    }
+  }
+
+  /** @param {number} code */
+  #detach(code) {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    // A socket that is still connecting cannot be closed with a code in every browser.
+    try {
+      socket?.close(code);
+    } catch {
+      socket?.close();
+    }
+  }
+
+  async #fetchToken() {
+    const { tokenProvider } = this.#options;
+    if (this.#isFetching || tokenProvider === undefined) return;
+    this.#isFetching = true;
+    /** @type {import('../core/client-core.js').Action[]} */
+    let actions;
+    try {
+      const token = await tokenProvider();
+      if (typeof token !== 'string' || token === '') throw new TypeError('the token provider gave no token');
+      actions = this.#core.tokenFetched(this.#tokenValue(token), this.#now());
+    } catch (error) {
+      this.#options.onEvent({ kind: 'tokenProviderFailed', error });
+      actions = this.#core.tokenFailed(this.#now());
+    } finally {
+      this.#isFetching = false;
+    }
+    this.#perform(actions);
+  }
+
+  /** Sets the one timer to the moment at which something is due. */
+  #schedule() {
+    const { clock } = this.#options;
+    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const due = this.#core.dueAt();
+    if (due === Infinity) return;
+    this.#timer = clock.setTimeout(() => {
+      this.#timer = undefined;
+      this.#perform(this.#core.tick(this.#now()));
+    }, Math.max(0, due - this.#now()));
+  }
+}

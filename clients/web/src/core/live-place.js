@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ReplyCode } from './errors.js';
+import { FeedTracker } from './feed-tracker.js';
+import { tokenPosition } from './frames.js';
+import { bool, object, text, whole } from './read.js';
+
+/** How many frames of a live are kept while its join is not answered. */
+const maxEarlyFrames = 1000;
+
+/**
+ * Which live a client is in: ticket, position in the feed, and the last notice; all that a resume needs.
+ */
+export class LivePlace {
+  /**
+   * The live that the client is in.
+   *
+   * @type {string | undefined}
+   */
+  live;
+  tracker = new FeedTracker();
+  /** @type {number | undefined} */
+  #ticket;
+  /**
+   * Where the feed begins, as the join's reply said.
+   *
+   * @type {string | undefined}
+   */
+  #startToken;
+  /**
+   * The id of the last notice.
+   *
+   * @type {string | undefined}
+   */
+  #lastNotice;
+  /**
+   * The live of a join without a reply.
+   *
+   * @type {string | undefined}
+   */
+  #joining;
+  /**
+   * Frames of that live, which wait for the reply.
+   *
+   * @type {import('./frames.js').ServerFrame[]}
+   */
+  #early = [];
+
+  /** The parameters of a login that continue where the client was. */
+  resumeParams() {
+    const notices = this.#lastNotice === undefined ? {} : { notices: this.#lastNotice };
+    if (this.live === undefined || this.#ticket === undefined) return notices;
+    const token = this.tracker.token ?? this.#startToken;
+    const position = (token && tokenPosition(token)) || { epoch: 0, number: 0 };
+    const resume = { live: this.live, position, ticket: this.#ticket, ...(token ? { token } : {}) };
+    return { ...notices, resume };
+  }
+
+  /**
+   * A join was called; what is received for this live meanwhile is kept until its reply.
+   *
+   * @param {string} live
+   */
+  joining(live) {
+    this.#joining = live;
+    this.#early = [];
+  }
+
+  /**
+   * Where this user's notices continue.
+   *
+   * @param {string} id
+   */
+  noticesFrom(id) {
+    if (this.#lastNotice === undefined && id !== '') this.#lastNotice = id;
+  }
+
+  /**
+   * A frame of a live, or a notice, was received.
+   *
+   * @param {import('./frames.js').FeedFrame | import('./frames.js').CountsFrame | import('./frames.js').NoticeFrame} frame
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  received(frame) {
+    if (frame.kind === 'notice') {
+      if (!isLater(frame.id, this.#lastNotice)) return [];
+      this.#lastNotice = frame.id;
+    }
+    if (frame.live === this.#joining && this.live !== frame.live) {
+      if (this.#early.length < maxEarlyFrames) this.#early.push(frame);
+      return [];
+    }
+    return this.#apply(frame);
+  }
+
+  /**
+   * A resume has succeeded.
+   *
+   * @param {import('./read.js').JSONObject} body
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  resumed(body) {
+    const replayed = bool(body.replayed, 'replayed');
+    const position = object(body.position, 'position');
+    this.#ticket = whole(body.ticket, 'ticket');
+    if (!replayed) {
+      this.tracker.resume({ epoch: whole(position.epoch, 'epoch'), number: Math.max(0, whole(position.number, 'number')) });
+    }
+    return this.live === undefined ? [] : [{ kind: 'resumed', live: this.live, replayed }];
+  }
+
+  /**
+   * The client could not return into its live.
+   *
+   * @param {import('./errors.js').PlazaError} error
+   * @param {boolean} isLeaving whether the app has asked to leave already
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  lost(error, isLeaving) {
+    const { live } = this;
+    if (live === undefined) return [];
+    this.forget();
+    return [isLeaving ? { kind: 'left', live } : { kind: 'lost', live, error }];
+  }
+
+  /**
+   * A call has ended: follows joins, leaves and ends.
+   *
+   * @param {import('./call-queue.js').UnfinishedCall} call
+   * @param {{ result?: { kind: string, body: import('./read.js').JSONObject }, error?: import('./errors.js').PlazaError }} outcome
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  callEnded(call, { result, error }) {
+    if (call.method === 'live.join' && call.live === this.#joining) return this.#joinEnded(call, result);
+    const isOut = call.method === 'live.leave'
+      ? error === undefined || error.code === ReplyCode.notInRoom
+      : call.method === 'live.end' && error === undefined;
+    if (!isOut || call.live === undefined || call.live !== this.live) return [];
+    this.forget();
+    return call.method === 'live.leave'
+      ? [{ kind: 'left', live: call.live }]
+      : [{ kind: 'ended.live', live: call.live, statistics: result?.body.statistics }];
+  }
+
+  /** The client is in no live any more, so that a reconnect resumes none. */
+  forget() {
+    this.live = undefined;
+    this.#ticket = undefined;
+    this.#startToken = undefined;
+    this.tracker = new FeedTracker();
+  }
+
+  /**
+   * @param {import('./call-queue.js').UnfinishedCall} call
+   * @param {{ kind: string, body: import('./read.js').JSONObject }} [result]
+   */
+  #joinEnded(call, result) {
+    const early = this.#early;
+    this.#joining = undefined;
+    this.#early = [];
+    if (result?.kind !== 'joined' || call.live === undefined) return [];
+    const epoch = whole(result.body.epoch, 'epoch');
+    const isAgain = this.live === call.live && this.tracker.position?.epoch === epoch;
+    if (!isAgain) this.tracker = new FeedTracker();
+    this.#startToken = text(result.body.token, 'token', '') || (isAgain ? this.#startToken : undefined);
+    this.live = call.live;
+    this.#ticket = whole(result.body.ticket, 'ticket');
+    /** @type {import('./client-core.js').CoreEvent[]} */
+    const events = [{ kind: 'joined', live: call.live, isAgain, isConfirmed: result.body.confirmed !== false }];
+    return events.concat(...early.map((frame) => this.#apply(frame)));
+  }
+
+  /**
+   * @param {import('./frames.js').ServerFrame} frame
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  #apply(frame) {
+    if (frame.kind === 'notice') return this.#notice(frame);
+    if (frame.kind === 'counts') return frame.live === this.live ? [{ ...frame, kind: 'counts' }] : [];
+    if (frame.kind !== 'feed' || frame.live !== this.live) return [];
+    const { items, hasGap } = this.tracker.record(frame);
+    const { live } = frame;
+    // `liveEnded` is a live's last item. Then the client is out of the live.
+    if (items.some((item) => item.kind === 'liveEnded')) this.forget();
+    return [{ kind: 'feed', live, items, isHistory: frame.isHistory, hasGap }];
+  }
+
+  /**
+   * @param {import('./frames.js').NoticeFrame} frame
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  #notice(frame) {
+    if (frame.name === 'kickedOut') {
+      // Tickets below `floor` are void. A client whose ticket stays valid joined after the kick, or another device of
+      // the user was put out in its favour.
+      const isVoid = this.#ticket === undefined || frame.floor === undefined || this.#ticket < frame.floor;
+      if (frame.live !== this.live || !isVoid) return [];
+      this.forget();
+      return [{ kind: 'kickedOut', live: frame.live, reason: text(frame.body.reason, 'reason'), by: frame.body.by }];
+    }
+    return [{ kind: 'notice', live: frame.live, name: frame.name, at: frame.at, body: frame.body }];
+  }
+}
+
+/**
+ * Whether a notice comes after the last known one. Ids are `partition-offset`; a user's notices share a partition.
+ *
+ * @param {string} id
+ * @param {string | undefined} last
+ */
+function isLater(id, last) {
+  if (last === undefined) return true;
+  const [partition, offset] = id.split('-').map(Number);
+  const [lastPartition, lastOffset] = last.split('-').map(Number);
+  return partition !== lastPartition || !(offset <= lastOffset);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import { bareUser, seatUser, userInfo } from '../models.js';
+import { array, bool, isObject, object, text, whole } from '../read.js';
+
+/** @typedef {import('../../index.js').CoGuestState} State */
+
+/** @returns {State} */
+export const initial = () => ({ connected: [], invitees: [], applicants: [], candidates: [] });
+
+/**
+ * @param {State} state
+ * @param {import('../live-fold.js').Input} input
+ * @param {import('../live-fold.js').Context} context
+ * @returns {State}
+ */
+export function reduce(state, input, context) {
+  let next = step(state, input, context);
+  const { record } = context.states.stage;
+  if (record !== undefined && record !== context.before.stage.record) {
+    const seats = array(record.seats, 'seats').map((seat) => object(seat, 'seat')).filter((seat) => isObject(seat.occupant));
+    next = { ...next, connected: seats.map((seat) => seatUser(seat.occupant)) };
+  }
+  const { audience } = context.states;
+  if (next === state && audience.audienceList === context.before.audience.audienceList) return state;
+  // Who could be invited: the viewers who neither sit nor are invited.
+  const taken = new Set([...next.connected, ...next.invitees].map((user) => user.userID));
+  return { ...next, candidates: audience.audienceList.filter((user) => !taken.has(user.userID)) };
+}
+
+/**
+ * @param {State} state
+ * @param {import('../live-fold.js').Input} input
+ * @param {import('../live-fold.js').Context} context
+ * @returns {State}
+ */
+function step(state, { type, body }, { selfID, states, emit }) {
+  switch (type) {
+    case 'snapshot.seatRequests': {
+      const invitations = array(body.invitations, 'invitations').map((entry) => object(entry, 'invitation'));
+      return {
+        ...state,
+        applicants: array(body.applications, 'applications').map((entry) => userInfo(object(entry, 'application').guest)),
+        invitees: invitations.filter((entry) => userInfo(entry.host).userID === selfID).map((entry) => userInfo(entry.guest)),
+      };
+    }
+    case 'notice.applicationReceived': {
+      const guestUser = userInfo(body.guest);
+      emit('onGuestApplicationReceived', { guestUser, ...requestDetail(body) });
+      return { ...state, applicants: [...without(state.applicants, guestUser.userID), guestUser] };
+    }
+    case 'notice.applicationCancelled': {
+      const guestUser = userInfo(body.guest);
+      emit('onGuestApplicationCancelled', { guestUser });
+      return { ...state, applicants: without(state.applicants, guestUser.userID) };
+    }
+    case 'notice.applicationTimedOut':
+      return { ...state, applicants: without(state.applicants, userInfo(body.guest).userID) };
+    case 'notice.applicationProcessed': {
+      const guestUser = userInfo(body.guest);
+      const isAccept = bool(body.accepted, 'accepted');
+      emit('onGuestApplicationProcessedByOtherHost', { guestUser, hostUser: userInfo(body.by), isAccept });
+      return { ...state, applicants: without(state.applicants, guestUser.userID) };
+    }
+    case 'notice.invitationAnswered': {
+      const guestUser = userInfo(body.guest);
+      emit('onHostInvitationResponded', { isAccept: bool(body.accepted, 'accepted'), guestUser });
+      return { ...state, invitees: without(state.invitees, guestUser.userID) };
+    }
+    case 'notice.invitationNoResponse': {
+      const guestUser = userInfo(body.guest);
+      emit('onHostInvitationNoResponse', { guestUser, reason: text(body.reason, 'reason') });
+      return { ...state, invitees: without(state.invitees, guestUser.userID) };
+    }
+    case 'notice.invitationReceived':
+      emit('onHostInvitationReceived', { hostUser: userInfo(body.host), ...requestDetail(body) });
+      return state;
+    case 'notice.invitationCancelled':
+    case 'notice.invitationTimedOut':
+      emit('onHostInvitationCancelled', { hostUser: userInfo(body.host), isTimeout: type === 'notice.invitationTimedOut' });
+      return state;
+    case 'notice.applicationAnswered':
+      emit('onGuestApplicationResponded', { isAccept: bool(body.accepted, 'accepted'), hostUser: userInfo(body.host) });
+      return state;
+    case 'notice.applicationNoResponse':
+      emit('onGuestApplicationNoResponse', { reason: text(body.reason, 'reason') });
+      return state;
+    case 'notice.kickedOffSeat':
+      emit('onKickedOffSeat', { seatIndex: whole(body.seatIndex, 'seatIndex'), hostUser: userInfo(body.by) });
+      return state;
+    // What this user's own calls have done.
+    case 'local.applicationAnswered':
+      return { ...state, applicants: without(state.applicants, text(body.user, 'user')) };
+    case 'local.invited': {
+      const userID = text(body.user, 'user');
+      const guest = states.audience.audienceList.find((user) => user.userID === userID) ?? bareUser(userID);
+      return { ...state, invitees: [...without(state.invitees, userID), guest] };
+    }
+    case 'local.invitationCancelled':
+      return { ...state, invitees: without(state.invitees, text(body.user, 'user')) };
+    default:
+      return state;
+  }
+}
+
+/** @param {import('../read.js').JSONObject} body */
+function requestDetail(body) {
+  return {
+    seatIndex: whole(body.seatIndex, 'seatIndex', -1),
+    expiresAt: whole(body.expiresAt, 'expiresAt', 0),
+    extraInfo: text(body.extraInfo, 'extraInfo', ''),
+  };
+}
+
+/**
+ * @param {readonly import('../../index.js').LiveUserInfo[]} users
+ * @param {string} userID
+ */
+function without(users, userID) {
+  return users.filter((user) => user.userID !== userID);
+}

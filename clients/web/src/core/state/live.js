@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import { emptyLiveInfo, liveInfo, userInfo } from '../models.js';
+import { array, bool, object, text, textMap } from '../read.js';
+
+/**
+ * @typedef {{ info: import('../../index.js').LiveInfo, isTipsDegraded: boolean }} State
+ * The info of the live, and whether the feed leaves out who comes and goes.
+ */
+
+/** @returns {State} */
+export const initial = () => ({ info: emptyLiveInfo, isTipsDegraded: false });
+
+/**
+ * @param {State} state
+ * @param {import('../live-fold.js').Input} input
+ * @returns {State}
+ */
+export function reduce(state, { type, body }) {
+  const { info } = state;
+  switch (type) {
+    case 'snapshot.details': {
+      const audience = object(body.audience ?? {}, 'audience');
+      const counts = { totalViewerCount: Number(audience.totalViewers ?? 0), audienceCount: Number(audience.count ?? 0) };
+      return { ...state, info: liveInfo(body.info, counts) };
+    }
+    case 'item.infoChanged':
+      return { ...state, info: liveInfo(body.info, info) };
+    case 'item.metadataChanged': {
+      const removed = new Set(array(body.removed ?? [], 'removed').map((key) => text(key, 'key')));
+      const merged = { ...info.metaData, ...textMap(body.set, 'set') };
+      const metaData = Object.fromEntries(Object.entries(merged).filter(([key]) => !removed.has(key)));
+      return { ...state, info: { ...info, metaData } };
+    }
+    case 'item.adminSet': {
+      const user = text(body.user, 'user');
+      return info.admins.includes(user) ? state : { ...state, info: { ...info, admins: [...info.admins, user] } };
+    }
+    case 'item.adminRevoked': {
+      const user = text(body.user, 'user');
+      return { ...state, info: { ...info, admins: info.admins.filter((admin) => admin !== user) } };
+    }
+    case 'item.userChanged': {
+      const user = userInfo(body.user);
+      return user.userID === info.liveOwner.userID ? { ...state, info: { ...info, liveOwner: user } } : state;
+    }
+    case 'counts': {
+      const { count, totalViewers } = body;
+      return { ...state, info: { ...info, audienceCount: Number(count), totalViewerCount: Number(totalViewers) } };
+    }
+    case 'item.tips':
+      return { ...state, isTipsDegraded: bool(body.isDegraded, 'isDegraded') };
+    default:
+      return state;
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import { systemClock } from './connection/clock.js';
+import { followPage } from './connection/page-signals.js';
+import { PlazaConnection } from './connection/plaza-connection.js';
+import { plazaError } from './core/errors.js';
+import { LiveSession } from './live-session.js';
+import { storesOf } from './stores/all.js';
+import { LiveListStore } from './stores/live-list-store.js';
+import { defaultPlaza } from './stores/live-store.js';
+import { LoginStore } from './stores/login-store.js';
+import { emit, publish, StoreEvent } from './stores/store.js';
+
+/** @type {LivePlaza | undefined} */
+let shared;
+
+/**
+ * One client: a login, the list of lives, and the stores of the live that it is in. A page may have any number.
+ *
+ * It dispatches `error` events with a PlazaError as `detail` when a server sends what is not of the protocol (the frame is
+ * dropped), and when the token provider fails (it is asked again).
+ */
+export class LivePlaza extends EventTarget {
+  /** @type {import('./index.js').PlazaOptions} */
+  #options;
+  /** @type {PlazaConnection | undefined} */
+  #connection;
+  #stopFollowing = () => {};
+  #selfID = '';
+  /** @type {Map<string, ReturnType<typeof storesOf>>} */
+  #lives = new Map();
+  /** @type {LiveSession} */
+  #session;
+
+  /** @param {import('./index.js').PlazaOptions} [options] */
+  constructor(options = {}) {
+    super();
+    this.#options = options;
+    /**
+     * What the stores use of the machine. Not for apps.
+     *
+     * @readonly
+     */
+    this.parts = { clock: options.clock ?? systemClock, random: options.random ?? Math.random };
+    this.#session = new LiveSession({
+      ...this.parts,
+      call: (method, params, live) => this.call(method, params, live),
+      selfID: () => this.#selfID,
+      show: (liveID, states, events) => this.#show(liveID, states, events),
+      showCurrent: (info) => this.#showCurrent(info),
+      tellList: (type, detail) => this.liveListStore[emit](type, detail),
+      report: (error) => this.#report(error),
+    });
+    /**
+     * @readonly
+     * @type {LoginStore}
+     */
+    this.loginStore = new LoginStore(this);
+    /**
+     * @readonly
+     * @type {LiveListStore}
+     */
+    this.liveListStore = new LiveListStore(this.#session);
+  }
+
+  /** The default instance, to which `LoginStore.shared` and `BarrageStore.create(liveID)` belong. */
+  static get shared() {
+    shared ??= new LivePlaza();
+    return shared;
+  }
+
+  /**
+   * Sets the options of the default instance; before its login.
+   *
+   * @param {import('./index.js').PlazaOptions} options
+   * @returns {LivePlaza}
+   */
+  static configure(options) {
+    const plaza = LivePlaza.shared;
+    plaza.#options = { ...plaza.#options, ...options };
+    return plaza;
+  }
+
+  /**
+   * The stores of a live. The same id gives the same stores. They show the defaults until the client is in that live.
+   *
+   * @param {string} liveID case sensitive
+   */
+  live(liveID) {
+    let stores = this.#lives.get(liveID);
+    if (stores === undefined) {
+      stores = storesOf(liveID, this.#session);
+      this.#lives.set(liveID, stores);
+    }
+    return stores;
+  }
+
+  /**
+   * Calls a method of the protocol for which no store has a method.
+   *
+   * @param {string} method a name of PROTOCOL.md, section 5
+   * @param {object} [params]
+   * @param {string} [live] the live that the call is about
+   * @returns {Promise<import('./core/read.js').JSONObject>} the body of the result
+   * @throws {import('./core/errors.js').PlazaError}
+   */
+  async call(method, params = {}, live) {
+    if (this.#connection === undefined) throw plazaError('notLoggedIn', 'log in first');
+    return this.#connection.call(method, params, live);
+  }
+
+  /**
+   * Begins to connect. Apps call `LoginStore.login`.
+   *
+   * @param {import('./index.js').LoginOptions} login
+   */
+  connect(login) {
+    const options = { ...this.#options, ...login };
+    const urls = [options.url ?? [], options.urls ?? []].flat();
+    const WebSocket = options.WebSocket ?? globalThis.WebSocket;
+    if (urls.length === 0) throw plazaError('invalidParameter', 'name the url of a gateway');
+    if (WebSocket === undefined) throw plazaError('invalidParameter', 'this runtime has no WebSocket: name a class');
+    if (options.token === undefined && options.tokenProvider === undefined) {
+      throw plazaError('invalidParameter', 'name a token or a token provider');
+    }
+    const { clock, random } = this.parts;
+    const connection = new PlazaConnection({
+      urls, WebSocket, clock, random, session: options.session ?? newSession(random),
+      token: options.token, tokenProvider: options.tokenProvider, callTimeout: options.callTimeout,
+      name: options.nickname, avatarURL: options.avatarURL,
+      onEvent: (event) => {
+        if (this.#connection === connection) this.#received(event);
+      },
+    });
+    this.#connection = connection;
+    this.#stopFollowing = followPage(connection, options.page);
+    connection.start();
+  }
+
+  /** Ends the connection. Apps call `LoginStore.logout`. */
+  disconnect() {
+    const connection = this.#connection;
+    this.#forgetConnection();
+    connection?.stop();
+    this.#session.received({ kind: 'ended' });
+    this.loginStore.disconnected();
+  }
+
+  /** @param {{ name?: string, avatarURL?: string }} profile */
+  setProfile(profile) {
+    this.#connection?.setProfile(profile);
+  }
+
+  /** @param {import('./core/client-core.js').CoreEvent} event */
+  #received(event) {
+    if (event.kind === 'badFrame') return this.#report(event.error);
+    if (event.kind === 'tokenProviderFailed') return this.#report(plazaError('failed', `the token provider failed: ${event.error}`));
+    if (event.kind === 'loggedIn') this.#selfID = String(event.user.userID);
+    if (event.kind === 'ended') this.#forgetConnection();
+    this.#session.received(event);
+    this.loginStore.received(event);
+  }
+
+  #forgetConnection() {
+    this.#connection = undefined;
+    this.#stopFollowing();
+    this.#stopFollowing = () => {};
+  }
+
+  /**
+   * Shows the states of a live in its stores: first all states, then the subscribers, then the events.
+   *
+   * @param {string} liveID
+   * @param {import('./core/live-fold.js').LiveStates} states
+   * @param {import('./core/live-fold.js').StoreEvent[]} events
+   */
+  #show(liveID, states, events) {
+    const stores = /** @type {any} */ (this.live(liveID));
+    const names = Object.keys(stores).filter((name) => name in states);
+    const tell = names.map((name) => stores[name][publish](/** @type {any} */ (states)[name]));
+    for (const action of tell) action();
+    for (const { store, type, detail } of events) stores[store]?.[emit](type, detail);
+  }
+
+  /** @param {import('./index.js').LiveInfo} info */
+  #showCurrent(info) {
+    const { state } = this.liveListStore;
+    const { currentLive } = state;
+    const keys = /** @type {(keyof import('./index.js').LiveInfo)[]} */ (Object.keys(info));
+    if (keys.every((key) => Object.is(currentLive[key], info[key]))) return;
+    const isListed = state.liveList.some((other) => other.liveID === info.liveID);
+    const liveList = isListed ? state.liveList.map((other) => (other.liveID === info.liveID ? info : other)) : state.liveList;
+    this.liveListStore[publish]({ ...state, liveList, currentLive: info })();
+  }
+
+  /** @param {import('./core/errors.js').PlazaError} error */
+  #report(error) {
+    this.dispatchEvent(new StoreEvent('error', error));
+  }
+}
+
+defaultPlaza.get = () => LivePlaza.shared;
+
+/**
+ * A name for a new session, which no other client of the user has.
+ *
+ * @param {() => number} random
+ */
+function newSession(random) {
+  return `web-${Array.from({ length: 24 }, () => Math.floor(random() * 16).toString(16)).join('')}`;
+}

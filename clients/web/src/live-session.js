@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+import { plazaError, PlazaError, ReplyCode } from './core/errors.js';
+import { LiveFold, initialStates } from './core/live-fold.js';
+import { emptyLiveInfo } from './core/models.js';
+import { object } from './core/read.js';
+import { Refresher } from './refresher.js';
+
+/**
+ * @typedef {object} SessionOwner
+ * @property {(method: string, params: object, live?: string) => Promise<import('./core/read.js').JSONObject>} call
+ * @property {import('./connection/clock.js').Clock} clock
+ * @property {() => number} random
+ * @property {() => string} selfID
+ * @property {(liveID: string, states: import('./core/live-fold.js').LiveStates, events: import('./core/live-fold.js').StoreEvent[]) => void} show
+ * @property {(info: import('./index.js').LiveInfo) => void} showCurrent shows the live that the client is in
+ * @property {(type: string, detail: object) => void} tellList dispatches an event of LiveListStore
+ * @property {(error: PlazaError) => void} report
+ */
+
+/** How often the running duration of a live is counted on, in milliseconds. */
+const second = 1000;
+
+/**
+ * The live that a client is in: folds what is received, reads snapshots, and ends it.
+ */
+export class LiveSession {
+  #owner;
+  /** @type {LiveFold | undefined} */
+  #fold;
+  #refresher;
+  /** @type {unknown} */
+  #timer;
+
+  /** @param {SessionOwner} owner */
+  constructor(owner) {
+    this.#owner = owner;
+    this.#refresher = new Refresher(owner.clock, owner.random, (name) => this.#readSnapshot(name));
+  }
+
+  /** The live that the client is in; empty if it is in none. */
+  get liveID() {
+    return this.#fold?.liveID ?? '';
+  }
+
+  get clock() {
+    return this.#owner.clock;
+  }
+
+  /**
+   * @param {string} method
+   * @param {object} params
+   * @param {string} [live]
+   */
+  call(method, params, live) {
+    return this.#owner.call(method, params, live);
+  }
+
+  /**
+   * Enters a live and waits until its info is known.
+   *
+   * @param {string} liveID
+   * @returns {Promise<import('./index.js').LiveInfo>}
+   * @throws {PlazaError} `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned`, `noPermission`
+   */
+  async enter(liveID) {
+    await this.call('live.join', { live: liveID }, liveID);
+    const fold = this.#fold;
+    if (fold?.liveID !== liveID) throw plazaError('notInRoom', 'the live was left meanwhile');
+    if (fold.states.live.info.isEmpty) {
+      try {
+        await this.#refresher.now('details');
+      } catch (error) {
+        // A live whose info cannot be read cannot be shown.
+        await this.call('live.leave', { live: liveID }, liveID).catch(() => {});
+        throw error;
+      }
+      for (const name of ['audience', 'statistics']) this.#refresher.soon(name);
+      this.#loadForHosts();
+      this.#leaveOldSeat(fold);
+    }
+    return fold.states.live.info;
+  }
+
+  /**
+   * Takes an event of the connection.
+   *
+   * @param {import('./core/client-core.js').CoreEvent} event
+   */
+  received(event) {
+    switch (event.kind) {
+      case 'joined': if (!event.isAgain || this.liveID !== event.live) this.#begin(event.live); return;
+      case 'feed': return this.#feed(event);
+      case 'counts': return this.#counts(event);
+      case 'notice': return this.local(event.live, `notice.${event.name}`, event.body, { at: event.at });
+      case 'resumed': return this.#resumed(event.replayed);
+      case 'left': return this.#end();
+      case 'ended.live': return this.#liveEnded(event.live, 'endedByHost', event.statistics);
+      case 'kickedOut': return this.#out('onKickedOutOfLive', { liveID: event.live, reason: event.reason, message: '' });
+      case 'lost': return this.#lost(event.live, event.error);
+      case 'ended': return this.#end();
+    }
+  }
+
+  /**
+   * Folds an input of this client itself, or a notice, if it is about the live that the client is in.
+   *
+   * @param {string} liveID
+   * @param {string} type
+   * @param {object} body
+   * @param {{ n?: number, at?: number }} [stamp]
+   */
+  local(liveID, type, body, stamp = {}) {
+    const fold = this.#fold;
+    if (fold?.liveID !== liveID) return;
+    const { events, error } = fold.apply({ type, body: /** @type {any} */ (body), ...stamp });
+    if (error) this.#owner.report(error);
+    this.#show(fold, events);
+  }
+
+  /**
+   * Folds what a read has given into the live that the client is in.
+   *
+   * @param {string} liveID
+   * @param {string} name
+   * @param {import('./core/read.js').JSONObject} body
+   */
+  snapshot(liveID, name, body) {
+    const fold = this.#fold;
+    if (fold?.liveID !== liveID) return;
+    const { events, error } = fold.snapshotRead(name, body);
+    if (error) throw error;
+    this.#show(fold, events);
+  }
+
+  /**
+   * The states of a live: the defaults, unless the client is in it.
+   *
+   * @param {string} liveID
+   */
+  statesOf(liveID) {
+    return this.#fold?.liveID === liveID ? this.#fold.states : initialStates();
+  }
+
+  /**
+   * Reads a snapshot now.
+   *
+   * @param {string} name
+   */
+  refresh(name) {
+    return this.#refresher.now(name);
+  }
+
+  /** @param {string} liveID */
+  #begin(liveID) {
+    this.#end();
+    this.#fold = new LiveFold(liveID, this.#owner.selfID());
+    this.#refresher.start();
+    this.#count();
+    this.#show(this.#fold, []);
+  }
+
+  /** Resets what is shown of the live: the stores return to their defaults. */
+  #end() {
+    const fold = this.#fold;
+    if (fold === undefined) return;
+    this.#fold = undefined;
+    this.#refresher.stop();
+    this.#owner.clock.clearTimeout(this.#timer);
+    this.#owner.showCurrent(emptyLiveInfo);
+    this.#owner.show(fold.liveID, initialStates(), []);
+  }
+
+  /**
+   * @param {string} type
+   * @param {{ liveID: string, [key: string]: any }} detail
+   */
+  #out(type, detail) {
+    if (this.liveID !== detail.liveID) return;
+    this.#end();
+    this.#owner.tellList(type, detail);
+  }
+
+  /**
+   * @param {string} liveID
+   * @param {unknown} reason
+   * @param {unknown} statistics
+   */
+  #liveEnded(liveID, reason, statistics) {
+    const isByHost = reason === 'endedByHost';
+    this.#out('onLiveEnded', { liveID, reason: isByHost ? 'endedByHost' : 'endedByServer', message: '', statistics });
+  }
+
+  /**
+   * The client could not return into its live.
+   *
+   * @param {string} liveID
+   * @param {PlazaError} error
+   */
+  #lost(liveID, error) {
+    const { message } = error;
+    if (error.code === ReplyCode.noSuchRoomOnEntry) {
+      return this.#out('onLiveEnded', { liveID, reason: message.includes('endedByHost') ? 'endedByHost' : 'endedByServer', message });
+    }
+    const reason = error.code === ReplyCode.banned ? 'byAdmin'
+      : error.code === ReplyCode.staleTicket ? 'forJoinRoomStatusInvalidDuringOffline' : 'forNetworkDisconnected';
+    this.#out('onKickedOutOfLive', { liveID, reason, message });
+  }
+
+  /** @param {import('./core/client-core.js').CoreEvent} event */
+  #feed({ items, isHistory, hasGap }) {
+    const fold = this.#fold;
+    if (fold === undefined) return;
+    const wasDegraded = fold.states.live.isTipsDegraded;
+    const wasHost = this.#isHost(fold);
+    /** @type {import('./core/live-fold.js').StoreEvent[]} */
+    const all = [];
+    for (const item of items) {
+      const { events, error } = fold.apply({ type: `item.${item.kind}`, body: item.body, n: item.n, at: item.at });
+      if (error) this.#owner.report(error);
+      // Earlier messages are state, not events.
+      if (!isHistory) all.push(...events);
+    }
+    this.#show(fold, all);
+    const ending = items.find((/** @type {any} */ item) => item.kind === 'liveEnded');
+    if (ending && this.#fold === fold) return this.#liveEnded(fold.liveID, ending.body.reason, ending.body.statistics);
+    // Tips were left out: the list is read anew, at another moment by each client.
+    if (hasGap || (wasDegraded && !fold.states.live.isTipsDegraded)) this.#refresher.later('audience');
+    if (!wasHost && this.#isHost(fold)) this.#loadForHosts();
+  }
+
+  /** @param {import('./core/client-core.js').CoreEvent} event */
+  #counts({ live, count, totalViewers, stale, at }) {
+    const wasStale = this.#fold?.states.audience.isAudienceCountStale === true;
+    this.local(live, 'counts', { count, totalViewers, stale }, { at });
+    // Users who were away while presence lost its store are in no list, and no tip says so.
+    if (wasStale && !stale) this.#refresher.later('audience');
+  }
+
+  /** @param {boolean} replayed */
+  #resumed(replayed) {
+    const fold = this.#fold;
+    if (fold === undefined) return;
+    if (!replayed) {
+      this.#refresher.soon('details');
+      for (const name of ['audience', 'statistics']) this.#refresher.later(name);
+    }
+    // Notices are kept for a minute only.
+    if (this.#isHost(fold)) for (const name of ['mutes', 'seatRequests']) this.#refresher.later(name);
+  }
+
+  #loadForHosts() {
+    if (this.#fold && this.#isHost(this.#fold)) for (const name of ['mutes', 'seatRequests']) this.#refresher.soon(name);
+  }
+
+  /** @param {LiveFold} fold */
+  #isHost(fold) {
+    const { info } = fold.states.live;
+    const self = this.#owner.selfID();
+    return info.liveOwner.userID === self || info.admins.includes(self);
+  }
+
+  /**
+   * A viewer that enters again while it is still shown on a seat is taken off.
+   *
+   * @param {LiveFold} fold
+   */
+  #leaveOldSeat(fold) {
+    const self = this.#owner.selfID();
+    if (fold.states.live.info.liveOwner.userID === self) return;
+    if (fold.states.seat.seatList.some((seat) => seat.liveID === fold.liveID && seat.userInfo.userID === self)) {
+      this.call('seat.leave', { live: fold.liveID }, fold.liveID).catch(() => {});
+    }
+  }
+
+  /** @param {string} name */
+  async #readSnapshot(name) {
+    const fold = this.#fold;
+    if (fold === undefined) return;
+    const live = fold.liveID;
+    fold.snapshotAsked(name);
+    try {
+      const body = await snapshots[name]((method, params) => this.call(method, { live, ...params }, live));
+      if (this.#fold === fold) this.snapshot(live, name, body);
+    } catch (error) {
+      fold.snapshotFailed(name);
+      throw error;
+    }
+  }
+
+  /**
+   * @param {LiveFold} fold
+   * @param {import('./core/live-fold.js').StoreEvent[]} events
+   */
+  #show(fold, events) {
+    this.#owner.showCurrent({ ...fold.states.live.info, liveID: fold.liveID, isEmpty: false });
+    this.#owner.show(fold.liveID, fold.states, events);
+  }
+
+  #count() {
+    const { clock } = this.#owner;
+    const from = clock.now();
+    this.#timer = clock.setTimeout(() => {
+      const { totalDuration } = this.#fold?.states.summary.summaryData ?? { totalDuration: 0 };
+      if (totalDuration > 0) this.local(this.liveID, 'local.elapsed', { milliseconds: Math.round(clock.now() - from) });
+      if (this.#fold) this.#count();
+    }, second);
+  }
+}
+
+/**
+ * How each snapshot is read.
+ *
+ * @type {Record<string, (call: (method: string, params: object) => Promise<import('./core/read.js').JSONObject>) => Promise<import('./core/read.js').JSONObject>>}
+ */
+const snapshots = {
+  details: async (call) => object((await call('live.get', {})).details, 'details'),
+  audience: (call) => call('audience.list', { count: 200 }),
+  statistics: (call) => call('live.summary', {}),
+  seatRequests: (call) => call('seat.requests', {}),
+  mutes: async (call) => {
+    /** @type {unknown[]} */
+    const items = [];
+    let offset = 0;
+    do {
+      const page = object((await call('live.mutes', { offset, count: 100 })).page, 'page');
+      items.push(...(Array.isArray(page.items) ? page.items : []));
+      offset = Number(page.nextOffset ?? 0);
+    } while (offset > 0 && items.length < 1000);
+    return { items };
+  },
+};

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import { backOff } from './core/back-off.js';
+
+/** Over how many milliseconds reads are spread that many clients make for the same reason. */
+const spread = 5000;
+/** How often a read is tried again by itself. */
+const maxRetries = 5;
+
+/**
+ * Reads snapshots: each at most once at a time, again after a failure, and spread over time where all viewers of a live
+ * would read at the same moment.
+ */
+export class Refresher {
+  #clock;
+  #random;
+  #read;
+  #isStarted = false;
+  /** @type {Map<string, unknown>} */
+  #timers = new Map();
+  /** @type {Map<string, Promise<void>>} */
+  #running = new Map();
+
+  /**
+   * @param {import('./connection/clock.js').Clock} clock
+   * @param {() => number} random
+   * @param {(name: string) => Promise<void>} read reads a snapshot
+   */
+  constructor(clock, random, read) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#read = read;
+  }
+
+  start() {
+    this.#isStarted = true;
+  }
+
+  /** Forgets what is due. */
+  stop() {
+    this.#isStarted = false;
+    for (const timer of this.#timers.values()) this.#clock.clearTimeout(timer);
+    this.#timers.clear();
+    this.#running.clear();
+  }
+
+  /**
+   * Reads a snapshot and waits for it. If it is being read already, it is read once more: the running read may show the
+   * state before what the caller wants to see.
+   *
+   * @param {string} name
+   * @returns {Promise<void>}
+   */
+  now(name) {
+    const before = this.#running.get(name) ?? Promise.resolve();
+    const read = before.catch(() => {}).then(() => this.#read(name));
+    this.#running.set(name, read);
+    const done = () => {
+      if (this.#running.get(name) === read) this.#running.delete(name);
+    };
+    read.then(done, done);
+    return read;
+  }
+
+  /**
+   * Reads a snapshot at once, and again if that fails.
+   *
+   * @param {string} name
+   */
+  soon(name) {
+    this.#attempt(name, 0);
+  }
+
+  /**
+   * Reads a snapshot within the next five seconds, once however often this is called until then.
+   *
+   * @param {string} name
+   */
+  later(name) {
+    this.#schedule(name, this.#random() * spread, 0);
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} failures
+   */
+  #attempt(name, failures) {
+    this.now(name).catch(() => {
+      if (failures < maxRetries) this.#schedule(name, backOff(failures, this.#random(), 1000, 30_000), failures + 1);
+    });
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} delay
+   * @param {number} failures
+   */
+  #schedule(name, delay, failures) {
+    if (!this.#isStarted || this.#timers.has(name)) return;
+    this.#timers.set(name, this.#clock.setTimeout(() => {
+      this.#timers.delete(name);
+      this.#attempt(name, failures);
+    }, delay));
+  }
+}

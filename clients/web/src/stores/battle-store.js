@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import { plazaError } from '../core/errors.js';
+import { array, object, text, whole } from '../core/read.js';
+import { initial } from '../core/state/battle.js';
+import { LiveStore, liveStores } from './live-store.js';
+
+/**
+ * Battles between connected hosts. Scores are set by the app's server alone; the app decides who won.
+ *
+ * Events: `onBattleRequestReceived` {battleID, inviter, invitee, durationSeconds, expiresAt, extensionInfo};
+ * `onBattleRequestCancelled`, `onBattleRequestTimeout`, `onBattleRequestAccept`, `onBattleRequestReject` {battleID, inviter,
+ * invitee}; `onBattleStarted` {battleInfo, inviter, invitees}, `onBattleEnded` {battleInfo, reason}, `onUserJoinBattle`,
+ * `onUserExitBattle` {battleID, battleUser}, `onBattleNotStarted` {battleID}: nobody accepted.
+ *
+ * @extends {LiveStore<import('../index.js').BattleState>}
+ */
+export class BattleStore extends LiveStore {
+  /**
+   * @param {string} liveID
+   * @param {import('../live-session.js').LiveSession} session
+   */
+  constructor(liveID, session) {
+    super(liveID, session, initial());
+  }
+
+  /**
+   * The store of a live: of the default instance, unless another is named.
+   *
+   * @param {string} liveID
+   * @param {import('../live-plaza.js').LivePlaza} [plaza]
+   */
+  static create(liveID, plaza) {
+    return liveStores(liveID, plaza).battle;
+  }
+
+  /**
+   * Asks connected hosts for a battle, or begins one at once.
+   *
+   * @param {{ config?: Partial<import('../index.js').BattleConfig>, userIDList: readonly string[], timeout?: number }} request
+   *   whether they must accept, and seconds of the battle (0: the app's longest); hosts of `CoHostStore.state.connected`;
+   *   seconds to answer, 1 to 1,800 (10)
+   * @returns {Promise<{ battleInfo: import('../index.js').BattleInfo, resultMap: Record<string, number> }>} the battle, whose
+   *   times are 0 until it begins, and a code for each host: 0 asked, 1 no such live, 2 named twice, 3 in a battle, 4 not
+   *   connected
+   * @throws {import('../core/errors.js').PlazaError} `noSuchConnection`, `inAnotherBattle`, `battlePending`, `noValidRoom`,
+   *   `battleTooFrequent`, `badParameter`, `needsOwner`
+   */
+  async requestBattle({ config = {}, userIDList, timeout }) {
+    const lives = this.#livesOf(userIDList);
+    const { duration = 0, needResponse = false, extensionInfo = '' } = config;
+    const params = { to: [...lives.values()], duration, needResponse, timeout, extensionInfo };
+    const reply = await this.call('battle.request', params);
+    const codes = new Map(array(reply.codes ?? [], 'codes').map((entry) => {
+      const { live, code } = object(entry, 'code');
+      return [text(live, 'live'), whole(code, 'code')];
+    }));
+    return {
+      battleInfo: {
+        battleID: text(reply.battle, 'battle'), config: { duration, needResponse, extensionInfo },
+        startTime: whole(reply.startTime, 'startTime', 0), endTime: whole(reply.endTime, 'endTime', 0),
+      },
+      resultMap: Object.fromEntries([...lives].map(([user, live]) => [user, codes.get(live) ?? 0])),
+    };
+  }
+
+  /**
+   * Takes a request back before the battle begins.
+   *
+   * @param {{ battleId: string, userIdList: readonly string[] }} request
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `notWhileFighting`, `noPermission`
+   */
+  async cancelBattleRequest({ battleId, userIdList }) {
+    await this.call('battle.cancel', { battle: battleId, to: [...this.#livesOf(userIdList).values()] });
+  }
+
+  /**
+   * Accepts a request.
+   *
+   * @param {{ battleID: string }} battle
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `battleOver`, `battlePending`
+   */
+  async acceptBattle({ battleID }) {
+    await this.call('battle.accept', { battle: battleID });
+  }
+
+  /**
+   * Declines a request.
+   *
+   * @param {{ battleID: string }} battle
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `battleOver`
+   */
+  async rejectBattle({ battleID }) {
+    await this.call('battle.reject', { battle: battleID });
+  }
+
+  /**
+   * Leaves the battle; the others go on.
+   *
+   * @param {{ battleID: string }} battle
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `battleNotStarted`, `battleOver`, `roomNotInBattle`
+   */
+  async exitBattle({ battleID }) {
+    await this.call('battle.exit', { battle: battleID });
+  }
+
+  /**
+   * The lives of connected hosts.
+   *
+   * @param {readonly string[]} users
+   * @returns {Map<string, string>} live by user
+   */
+  #livesOf(users) {
+    const { connected } = this.session.statesOf(this.liveID).coHost;
+    return new Map(users.map((user) => {
+      const host = connected.find((other) => other.userID === user);
+      if (host === undefined) throw plazaError('noSuchConnection', `${user} is not a host of this connection`);
+      return [user, host.liveID];
+    }));
+  }
+}

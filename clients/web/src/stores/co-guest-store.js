@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import { initial } from '../core/state/co-guest.js';
+import { LiveStore, liveStores } from './live-store.js';
+
+/**
+ * Viewers who ask for a seat, and hosts who invite them. A request's method ends when it is sent; its answer is an event.
+ *
+ * Events of hosts: `onGuestApplicationReceived` {guestUser, seatIndex, expiresAt, extraInfo}, `onGuestApplicationCancelled`
+ * {guestUser}, `onGuestApplicationProcessedByOtherHost` {guestUser, hostUser, isAccept}, `onHostInvitationResponded`
+ * {isAccept, guestUser}, `onHostInvitationNoResponse` {guestUser, reason}. Events of guests: `onHostInvitationReceived`
+ * {hostUser, seatIndex, expiresAt, extraInfo}, `onHostInvitationCancelled` {hostUser, isTimeout},
+ * `onGuestApplicationResponded` {isAccept, hostUser}, `onGuestApplicationNoResponse` {reason}, `onKickedOffSeat` {seatIndex,
+ * hostUser}.
+ *
+ * Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
+ * `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
+ *
+ * @extends {LiveStore<import('../index.js').CoGuestState>}
+ */
+export class CoGuestStore extends LiveStore {
+  /**
+   * @param {string} liveID
+   * @param {import('../live-session.js').LiveSession} session
+   */
+  constructor(liveID, session) {
+    super(liveID, session, initial());
+  }
+
+  /**
+   * The store of a live: of the default instance, unless another is named.
+   *
+   * @param {string} liveID
+   * @param {import('../live-plaza.js').LivePlaza} [plaza]
+   */
+  static create(liveID, plaza) {
+    return liveStores(liveID, plaza).coGuest;
+  }
+
+  /**
+   * Asks for a seat. Where seats are free to take, the user sits at once.
+   *
+   * @param {{ seatIndex?: number, timeout?: number, extraInfo?: string }} [request] the seat, −1 for any; seconds, 1 to 1,800
+   *   (10); at most 2,048 bytes
+   * @returns {Promise<void>} when the request is sent
+   * @throws {import('../core/errors.js').PlazaError} `requestRepeated`, `requestConflict`, `noPermission`
+   */
+  async applyForSeat(request = {}) {
+    const { seatIndex = -1, timeout, extraInfo } = request;
+    await this.call('seat.apply', { seatIndex, timeout, extraInfo });
+  }
+
+  /**
+   * Takes one's application back.
+   *
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
+   */
+  async cancelApplication() {
+    await this.call('seat.cancelApplication');
+  }
+
+  /**
+   * Seats an applicant; for owner and admins.
+   *
+   * @param {{ userID: string }} applicant
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `requestGone`, `noPermission`; with a seat's code the request stays open
+   */
+  async acceptApplication({ userID }) {
+    await this.call('seat.acceptApplication', { user: userID });
+    this.session.local(this.liveID, 'local.applicationAnswered', { user: userID });
+  }
+
+  /**
+   * Declines an application; for owner and admins.
+   *
+   * @param {{ userID: string }} applicant
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `requestGone`, `noPermission`
+   */
+  async rejectApplication({ userID }) {
+    await this.call('seat.rejectApplication', { user: userID });
+    this.session.local(this.liveID, 'local.applicationAnswered', { user: userID });
+  }
+
+  /**
+   * Invites a viewer to a seat; for owner and admins.
+   *
+   * @param {{ userID: string, seatIndex?: number, timeout?: number, extraInfo?: string }} invitation as for `applyForSeat`
+   * @returns {Promise<void>} when the invitation is sent
+   * @throws {import('../core/errors.js').PlazaError} `notMember`, `userAlreadyOnSeat`, `requestConflict`, `noPermission`
+   */
+  async inviteToSeat({ userID, seatIndex = -1, timeout, extraInfo }) {
+    await this.call('seat.invite', { user: userID, seatIndex, timeout, extraInfo });
+    this.session.local(this.liveID, 'local.invited', { user: userID });
+  }
+
+  /**
+   * Takes one's invitation back.
+   *
+   * @param {{ inviteeID: string }} guest
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
+   */
+  async cancelInvitation({ inviteeID }) {
+    await this.call('seat.cancelInvitation', { user: inviteeID });
+    this.session.local(this.liveID, 'local.invitationCancelled', { user: inviteeID });
+  }
+
+  /**
+   * Accepts a host's invitation.
+   *
+   * @param {{ inviterID: string }} host
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
+   */
+  async acceptInvitation({ inviterID }) {
+    await this.call('seat.acceptInvitation', { user: inviterID });
+  }
+
+  /**
+   * Declines a host's invitation.
+   *
+   * @param {{ inviterID: string }} host
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `failed` if none is open
+   */
+  async rejectInvitation({ inviterID }) {
+    await this.call('seat.rejectInvitation', { user: inviterID });
+  }
+
+  /**
+   * Leaves one's seat.
+   *
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} `notOnSeat`
+   */
+  async disConnect() {
+    await this.call('seat.leave');
+  }
+}
