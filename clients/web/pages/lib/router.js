@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Reads a place of the pages from the address's fragment: `#/`, `#/live/ID`, `#/host`, `#/host/ID`, `#/ops`.
+ * Reads a place of the pages from the address's fragment: `#/`, `#/live/ID`, `#/host`, `#/ops`.
  * Anything else is the plaza.
  */
 export function parsePlace(fragment) {
@@ -16,7 +16,7 @@ export function parsePlace(fragment) {
   // The names of lives: PROTOCOL.md, section 12.
   if (live !== undefined && !/^[!-.0-~]{1,48}$/.test(live)) return { page: 'plaza' };
   if (page === 'live' && live) return { page, live };
-  if (page === 'host') return live ? { page, live } : { page };
+  if (page === 'host') return { page };
   if (page === 'ops') return { page };
   return { page: 'plaza' };
 }

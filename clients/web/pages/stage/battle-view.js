@@ -26,9 +26,9 @@ export class BattleView {
     this.element = h('div', { class: 'layer layer-front battle-layer', hidden: true }, this.bar, this.result);
   }
 
-  /** @param {object | undefined} battle a Battle of the protocol */
+  /** @param {import('./stage-plan.js').ShownBattle | undefined} battle */
   show(battle) {
-    const ended = battle?.ended !== undefined && this.#battle?.ended === undefined && this.#battle?.id === battle?.id;
+    const ended = battle?.isOver === true && this.#battle?.isOver === false && this.#battle.id === battle.id;
     this.#battle = battle;
     this.element.hidden = !battle;
     clearInterval(this.#timer);
@@ -38,7 +38,7 @@ export class BattleView {
     const state = battleState(battle, this.clock.now());
     while (this.track.childElementCount < state.sides.length) this.track.append(h('div', { class: 'battle-side numbers' }));
     while (this.track.childElementCount > state.sides.length) this.track.lastElementChild.remove();
-    const named = state.sides.map((side) => t('battle.score', { name: nameOf(side.host), score: side.score }));
+    const named = state.sides.map((side) => t('battle.score', { name: nameOf(side.user), score: side.score }));
     this.track.setAttribute('aria-label', t('battle.bar', { scores: named.join('; ') }));
     state.sides.forEach((side, index) => {
       const element = this.track.children[index];
@@ -47,7 +47,7 @@ export class BattleView {
       setText(element, side.score);
     });
     this.#tick();
-    if (!state.isOver) this.#timer = setInterval(() => this.#tick(), 250);
+    if (!battle.isOver) this.#timer = setInterval(() => this.#tick(), 250);
     if (ended) this.#showResult(state);
   }
 
@@ -57,13 +57,14 @@ export class BattleView {
   }
 
   #tick() {
-    const { left, isOver } = battleState(this.#battle, this.clock.now());
+    const { isOver } = this.#battle;
+    const { left } = battleState(this.#battle, this.clock.now());
     setText(this.time, isOver ? t('battle.over') : clockText(left + 999));
     this.clockElement.classList.toggle('last', !isOver && left < 10_000);
   }
 
   #showResult({ winner }) {
-    const text = winner ? t('battle.winner', { name: nameOf(winner.host) }) : t('battle.draw');
+    const text = winner ? t('battle.winner', { name: nameOf(winner.user) }) : t('battle.draw');
     fill(this.result, text);
     clearTimeout(this.#resultTimer);
     this.#resultTimer = setTimeout(() => fill(this.result), resultLasts);

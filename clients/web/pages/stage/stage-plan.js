@@ -4,52 +4,76 @@
 export function place(region, canvas) {
   const part = (value, whole) => `${((100 * value) / whole).toFixed(3)}%`;
   return {
-    '--x': part(region.x, canvas.width),
-    '--y': part(region.y, canvas.height),
-    '--w': part(region.width, canvas.width),
-    '--h': part(region.height, canvas.height),
-    'z-index': String(region.zorder ?? 0),
+    '--x': part(region.x, canvas.w),
+    '--y': part(region.y, canvas.h),
+    '--w': part(region.w, canvas.w),
+    '--h': part(region.h, canvas.h),
+    'z-index': String(region.zorder),
   };
 }
 
 /**
- * What a stage shows, as plain values: one entry for each region that has a size, the lowest first.
+ * What a stage shows: one entry for each seat whose region has a size, the lowest first.
  *
- * @param {object} stage a Stage of the protocol
- * @returns {{ key: string, region: object, seat?: object, occupant?: object, member?: object, isCoHost: boolean,
- *   isOwner: boolean, score?: number }[]}
+ * @param {object} stage
+ * @param {string} stage.liveID
+ * @param {object[]} stage.seatList of LiveSeatStore
+ * @param {object[]} stage.hosts `connected` of CoHostStore
+ * @param {Record<string, number> | undefined} stage.scores by user, while a battle is shown
+ * @returns {{ key: string, seat: object, user?: object, isCoHost: boolean, isOwner: boolean, score?: number }[]}
  */
-export function stagePlan(stage) {
-  const members = new Map((stage.connection?.members ?? []).map((member) => [member.live, member]));
-  const sides = new Map((stage.battle?.sides ?? []).map((side) => [side.live, side]));
-  return (stage.layout?.regions ?? [])
-    .filter((region) => region.width > 0 && region.height > 0)
-    .map((region) => {
-      const isCoHost = region.live !== stage.live;
-      const member = members.get(region.live);
-      const seats = isCoHost ? member?.seats ?? [] : stage.seats ?? [];
-      const seat = seats.find(({ index }) => index === region.seatIndex);
-      // In the first moment of a connection the partner's seats are not known yet, but its host is.
-      const host = isCoHost && region.userID && region.userID === member?.host.userID ? { user: member.host, role: 0 } : undefined;
-      const occupant = seat?.occupant ?? host;
-      const owner = isCoHost ? member?.host.userID : undefined;
-      const isOwner = occupant !== undefined && (occupant.role === 0 || occupant.user.userID === owner);
+export function stagePlan({ liveID, seatList, hosts, scores }) {
+  const isHost = (user, live) => hosts.some((host) => host.liveID === live && host.userID === user.userID);
+  return seatList
+    .filter(({ region }) => region.w > 0 && region.h > 0)
+    .map((seat) => {
+      const user = seat.userInfo.userID ? seat.userInfo : undefined;
+      const isOwner = user !== undefined && (user.role === 'owner' || isHost(user, seat.liveID));
       return {
-        key: `${region.live}/${region.seatIndex}`,
-        region, seat, occupant, member, isCoHost, isOwner,
-        score: isOwner ? sides.get(region.live)?.score : undefined,
+        key: `${seat.liveID}/${seat.index}`, seat, user, isOwner,
+        isCoHost: seat.liveID !== liveID,
+        score: isOwner ? scores?.[user.userID] : undefined,
       };
     })
-    .sort((a, b) => (a.region.zorder ?? 0) - (b.region.zorder ?? 0));
+    .sort((a, b) => a.seat.region.zorder - b.seat.region.zorder);
+}
+
+/**
+ * A battle as it is shown: kept by its page, since the store forgets who fought when it ends.
+ *
+ * @typedef {{ id: string, endTime: number, isOver: boolean, sides: { user: object, score: number, hasLeft: boolean }[] }} ShownBattle
+ */
+
+/**
+ * Follows BattleStore's state.
+ *
+ * @param {ShownBattle | undefined} shown
+ * @param {{ currentBattleInfo: object | null, battleUsers: object[], battleScore: Record<string, number> }} state
+ * @returns {ShownBattle | undefined}
+ */
+export function followBattle(shown, { currentBattleInfo, battleUsers, battleScore }) {
+  if (currentBattleInfo === null) {
+    if (!shown) return undefined;
+    const sides = shown.sides.map((side) => ({ ...side, score: battleScore[side.user.userID] ?? side.score }));
+    return { ...shown, isOver: true, sides };
+  }
+  const isSame = shown?.id === currentBattleInfo.battleID;
+  const fighting = new Set(battleUsers.map(({ userID }) => userID));
+  const known = isSame ? shown.sides.map(({ user }) => user) : [];
+  const fresh = battleUsers.filter(({ userID }) => !known.some((user) => user.userID === userID));
+  const sides = [...known, ...fresh].map((user) => ({
+    user, score: battleScore[user.userID] ?? 0, hasLeft: !fighting.has(user.userID),
+  }));
+  return { id: currentBattleInfo.battleID, endTime: currentBattleInfo.endTime, isOver: false, sides };
 }
 
 /**
  * The state of a battle at a time.
  *
- * @param {object} battle a Battle of the protocol
+ * @param {ShownBattle} battle
  * @param {number} now milliseconds since 1970 by the server's clock
- * @returns {{ sides: { live: string, host: object, score: number, hasLeft: boolean, share: number }[],
- *   left: number, isOver: boolean, winner?: object }} `winner` is left out while it runs and for a draw
+ * @returns {{ sides: (ShownBattle['sides'][0] & { share: number })[], left: number, winner?: object }} `left` in
+ *   milliseconds; `winner` is left out while it runs, and for a draw
  */
 export function battleState(battle, now) {
   const total = battle.sides.reduce((sum, { score }) => sum + Math.max(0, score), 0);
@@ -58,20 +82,22 @@ export function battleState(battle, now) {
     // Never nothing: a side without points is still seen.
     share: total > 0 ? Math.max(0.06, Math.max(0, side.score) / total) : 1 / battle.sides.length,
   }));
-  const left = Math.max(0, battle.endTime - now);
-  const isOver = battle.ended !== undefined;
   const best = Math.max(...sides.map(({ score }) => score));
   const leaders = sides.filter(({ score }) => score === best);
-  return { sides, left: isOver ? 0 : left, isOver, winner: isOver && leaders.length === 1 ? leaders[0] : undefined };
+  return {
+    sides,
+    left: battle.isOver ? 0 : Math.max(0, battle.endTime - now),
+    winner: battle.isOver && leaders.length === 1 ? leaders[0] : undefined,
+  };
 }
 
-/** Estimates the server's clock from its stamps: the latest stamp ever seen, and what has passed since. */
+/** Estimates the server's clock from the stamps of what arrives: the one with the least delay says most. */
 export class ServerClock {
   #offset = -Infinity;
 
-  /** Notes that a stamp of the server arrived just now. The least delayed one says most. */
+  /** Notes that a stamp of the server arrived just now. @param {number} stamp milliseconds since 1970 */
   heard(stamp, now = Date.now()) {
-    if (Number.isFinite(stamp)) this.#offset = Math.max(this.#offset, stamp - now);
+    if (Number.isFinite(stamp) && stamp > 0) this.#offset = Math.max(this.#offset, stamp - now);
   }
 
   now(local = Date.now()) {

@@ -16,12 +16,11 @@ import { place, stagePlan } from './stage-plan.js';
 export class StageView {
   #tiles = new Map();
   #plates = new Map();
-  #levels = new Map();
+  #levels = {};
   #stage;
-  #live;
   #endLanguage;
 
-  /** @param {{ onSeat?: (seat: object, plan: object) => void, clock: import('./stage-plan.js').ServerClock }} options */
+  /** @param {{ onSeat?: (seat: object) => void, clock: import('./stage-plan.js').ServerClock }} options */
   constructor({ onSeat, clock }) {
     this.onSeat = onSeat;
     this.back = h('div', { class: 'layer layer-back', 'aria-hidden': 'true' });
@@ -35,19 +34,18 @@ export class StageView {
 
   /** Shows a live's colours while its stage is not known. */
   showLive(info) {
-    this.#live = info;
     this.glow.className = `stage-glow ${hueClass(info.liveID)}`;
     const address = imageAddress(info.backgroundURL || info.coverURL);
     fill(this.glow, address && image(address));
   }
 
-  /** @param {object} stage a Stage of the protocol */
+  /** @param {Parameters<typeof stagePlan>[0] & { canvas: { w: number, h: number } }} stage */
   show(stage) {
     this.#stage = stage;
-    const { canvas } = stage.layout ?? {};
-    if (!canvas?.width || !canvas?.height) return;
-    this.canvas.style.setProperty('--ratio', String(canvas.width / canvas.height));
-    this.element.classList.toggle('upper', canvas.width / canvas.height > 0.7);
+    const { canvas } = stage;
+    if (!canvas.w || !canvas.h) return;
+    this.canvas.style.setProperty('--ratio', String(canvas.w / canvas.h));
+    this.element.classList.toggle('upper', canvas.w / canvas.h > 0.7);
     const plan = stagePlan(stage);
     const keys = new Set(plan.map(({ key }) => key));
     for (const map of [this.#tiles, this.#plates]) {
@@ -61,13 +59,12 @@ export class StageView {
       this.#showTile(entry, canvas, plan.length);
       this.#showPlate(entry, canvas);
     }
-    this.battle.show(stage.battle);
     this.#showLevels();
   }
 
-  /** @param {{ user: string, level: number }[]} users who speaks; all others are silent */
-  speaking(users) {
-    this.#levels = new Map(users.map(({ user, level }) => [user, level]));
+  /** @param {Record<string, number>} levels 1 to 100 by user; all others are silent */
+  speaking(levels) {
+    this.#levels = levels;
     this.#showLevels();
   }
 
@@ -78,19 +75,18 @@ export class StageView {
 
   #showLevels() {
     for (const tile of this.#tiles.values()) {
-      tile.style.setProperty('--level', String((this.#levels.get(tile.dataset.user) ?? 0) / 100));
+      tile.style.setProperty('--level', String((this.#levels[tile.dataset.user] ?? 0) / 100));
     }
   }
 
-  #showTile({ key, region, occupant }, canvas, count) {
+  #showTile({ key, seat, user }, canvas, count) {
     let tile = this.#tiles.get(key);
     if (!tile) {
       tile = h('div', { class: 'tile' });
       this.#tiles.set(key, tile);
       this.back.append(tile);
     }
-    const user = occupant?.user;
-    for (const [name, value] of Object.entries(place(region, canvas))) tile.style.setProperty(name, value);
+    for (const [name, value] of Object.entries(place(seat.region, canvas))) tile.style.setProperty(name, value);
     tile.className = `tile ${user ? hueClass(user.userID) : 'empty'}${count === 1 ? ' single' : ''}`;
     const face = user ? `${user.userID}\n${user.userName}\n${user.avatarURL}` : '';
     if (tile.dataset.face === face) return;
@@ -100,26 +96,26 @@ export class StageView {
   }
 
   #showPlate(entry, canvas) {
-    const { key, region, occupant, seat, isCoHost, isOwner, score } = entry;
+    const { key, seat, user, isCoHost, isOwner, score } = entry;
     let plate = this.#plates.get(key);
     if (!plate) {
       plate = h('li', {});
       this.#plates.set(key, plate);
       this.front.append(plate);
     }
-    for (const [name, value] of Object.entries(place(region, canvas))) plate.style.setProperty(name, value);
-    const signature = JSON.stringify([occupant, seat?.isLocked, isCoHost, isOwner, score, document.documentElement.lang]);
+    for (const [name, value] of Object.entries(place(seat.region, canvas))) plate.style.setProperty(name, value);
+    const signature = JSON.stringify([user, seat.isLocked, isCoHost, isOwner, score, document.documentElement.lang]);
     if (plate.dataset.signature === signature) return;
     plate.dataset.signature = signature;
-    plate.className = `plate${occupant ? '' : ' empty'}`;
-    fill(plate, occupant ? this.#name(entry) : !isCoHost && this.#emptySeat(entry));
+    plate.className = `plate${user ? '' : ' empty'}`;
+    fill(plate, user ? this.#name(entry) : !isCoHost && this.#emptySeat(entry));
   }
 
-  #name({ occupant, isCoHost, isOwner, score }) {
-    const isMuted = occupant.isMicrophoneOn === false;
-    const isAway = occupant.suspendStatus && occupant.suspendStatus !== 'none';
-    const role = isCoHost && isOwner ? 'seat.coHost' : isOwner ? 'live.host' : occupant.role === 1 ? 'live.admin' : undefined;
-    const name = nameOf(occupant.user);
+  #name({ user, isCoHost, isOwner, score }) {
+    const isMuted = user.microphoneStatus === 'off';
+    const isAway = user.userSuspendStatus !== 'none';
+    const role = isCoHost && isOwner ? 'seat.coHost' : isOwner ? 'live.host' : user.role === 'admin' ? 'live.admin' : undefined;
+    const name = nameOf(user);
     const label = [name, role && t(role), isMuted && t('seat.muted'), isAway && t('seat.away')].filter(Boolean).join(', ');
     const tag = h('span', { class: 'plate-name' }, h('span', {}, name), isMuted && icon('micOff'), isAway && icon('moon'));
     const row = h('div', { class: 'plate-row' },
@@ -131,8 +127,8 @@ export class StageView {
   }
 
   #emptySeat({ seat }) {
-    const number = (seat?.index ?? 0) + 1;
-    const isLocked = Boolean(seat?.isLocked);
+    const number = seat.index + 1;
+    const isLocked = seat.isLocked;
     return h('button', {
       class: 'seat-button', type: 'button', disabled: !this.onSeat,
       'aria-label': t(isLocked ? 'seat.locked' : 'seat.empty', { number }),

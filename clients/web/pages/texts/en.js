@@ -15,6 +15,8 @@ export default {
   'nav.theme': 'Switch between light and dark',
   'nav.account': 'Your account',
 
+  'sheet.close': 'Close',
+
   'sign.title': 'Welcome to the plaza',
   'sign.lead': 'Watch lives, chat with everybody in them, take a seat on the stage.',
   'sign.name': 'Your name',

@@ -15,6 +15,8 @@ export default {
   'nav.theme': '切换浅色和深色',
   'nav.account': '你的账号',
 
+  'sheet.close': '关闭',
+
   'sign.title': '欢迎来到直播广场',
   'sign.lead': '看直播，和大家聊天，上麦互动。',
   'sign.name': '你的昵称',

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h } from './dom.js';
+
+const lasts = 4500;
+const most = 3;
+
+/** Short messages over the page, read aloud by a screen reader. */
+export class Toasts {
+  constructor() {
+    this.element = h('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
+  }
+
+  /**
+   * Shows a message.
+   *
+   * @param {string} text
+   * @param {{ actions?: { text: string, isPrimary?: boolean, run: () => void }[], lasts?: number }} [options] with actions
+   *   it stays until one is chosen or its time is over
+   * @returns {() => void} takes it away
+   */
+  show(text, { actions = [], lasts: time = actions.length > 0 ? 15_000 : lasts } = {}) {
+    const toast = h('div', { class: 'toast' }, h('span', {}, text));
+    const remove = () => {
+      clearTimeout(timer);
+      toast.remove();
+    };
+    const timer = setTimeout(remove, time);
+    for (const { text: label, isPrimary, run } of actions) {
+      toast.append(h('button', { class: `button tight${isPrimary ? ' primary' : ''}`, type: 'button', on: { click: () => { remove(); run(); } } }, label));
+    }
+    this.element.append(toast);
+    const old = [...this.element.children].filter((child) => !child.querySelector('button'));
+    for (const child of old.slice(0, Math.max(0, old.length - most))) child.remove();
+    return remove;
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Disposer, fill, h } from '../lib/dom.js';
+import { icon } from '../lib/icons.js';
+import { t } from '../lib/i18n.js';
+import { words } from '../session/session.js';
+import { ManagePanel } from '../host/manage-panel.js';
+import { AudiencePanel } from './audience-panel.js';
+import { ChatPanel } from './chat-panel.js';
+import { Ending } from './ending.js';
+import { LiveHead } from './live-head.js';
+import { ProductCard } from './product-card.js';
+import { SeatActions } from './seat-actions.js';
+import { SideTabs } from './side-tabs.js';
+import { StagePanel } from './stage-panel.js';
+import { openGifts } from './gift-sheet.js';
+
+/** A live: stage, chat, audience; for its owner and admins also the panel to manage it. */
+export class LivePage extends Disposer {
+  #isGone = false;
+
+  constructor(shell, { live }) {
+    super();
+    this.shell = shell;
+    this.liveID = live;
+    this.stores = shell.session.plaza.live(live);
+    this.list = shell.session.plaza.liveListStore;
+    this.status = h('p', { class: 'blank', role: 'status', t: 'live.joining' });
+    this.element = h('div', { class: 'live' }, this.status);
+    void this.#enter();
+  }
+
+  /** What this user may do here. */
+  get role() {
+    const { liveOwner, admins } = this.list.state.currentLive;
+    const self = this.shell.session.user?.userID;
+    if (self === undefined) return 'viewer';
+    return liveOwner.userID === self ? 'owner' : admins.includes(self) ? 'admin' : 'viewer';
+  }
+
+  get isHost() {
+    return this.role !== 'viewer';
+  }
+
+  async #enter() {
+    try {
+      await this.shell.session.enter(this.liveID);
+      if (!this.#isGone) this.#show();
+    } catch (error) {
+      if (this.#isGone) return;
+      fill(this.element, h('div', { class: 'blank' }, h('p', { role: 'alert' }, t('live.joinFailed', { reason: words(error) })),
+        h('p', {}, h('a', { class: 'button', href: '#/', t: 'live.back' }))));
+    }
+  }
+
+  dispose() {
+    this.#isGone = true;
+    super.dispose();
+  }
+
+  #show() {
+    const { stores, shell } = this;
+    this.chat = this.#part(new ChatPanel(this));
+    this.audience = this.#part(new AudiencePanel(this));
+    this.manage = this.#part(new ManagePanel(this));
+    this.stage = this.#part(new StagePanel(this));
+    this.head = this.#part(new LiveHead(this));
+    this.seat = this.#part(new SeatActions(this));
+    this.product = this.#part(new ProductCard(this));
+    const panels = [
+      { key: 'chat.title', icon: 'chat', element: this.chat.element },
+      { key: 'audience.title', icon: 'users', element: this.audience.element },
+      { key: 'host.panel', icon: 'shield', element: this.manage.element },
+    ];
+    this.side = new SideTabs(panels, this.chat.composer);
+    const like = h('button', { class: 'button round', type: 'button', label: 'live.like', title: 'live.like', on: { click: () => this.#like() } }, icon('heart'));
+    const gift = h('button', { class: 'button round', type: 'button', label: 'live.gift', title: 'live.gift', on: { click: () => openGifts(this) } }, icon('gift'));
+    const barrage = h('button', { class: 'button round', type: 'button', 'aria-pressed': 'true', label: 'live.barrageOn', title: 'live.barrageOn', on: { click: () => {
+      barrage.setAttribute('aria-pressed', String(this.stage.toggleBarrage()));
+    } } }, icon('text'));
+    const people = h('button', { class: 'button round phone-only', type: 'button', label: 'audience.title', on: { click: () => this.side.open(1) } }, icon('users'));
+    this.manageButton = h('button', { class: 'button round phone-only', type: 'button', label: 'host.panel', on: { click: () => this.side.open(2) } }, icon('shield'));
+    this.element.replaceChildren(
+      h('div', { class: 'live-main' }, this.head.element, this.stage.element,
+        h('div', { class: 'live-foot' }, this.product.element,
+          h('div', { class: 'actions' }, this.seat.element, like, gift, barrage, people, this.manageButton))),
+      this.side.element);
+    this.add(this.list.select(({ currentLive }) => currentLive, () => this.#roleChanged()));
+    this.listen(stores.coHost, 'onCoHostRequestReceived', ({ detail }) => this.manage.coHostAsked(detail));
+    this.listen(stores.battle, 'onBattleRequestReceived', ({ detail }) => this.manage.battleAsked(detail));
+    this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(new Ending(detail)));
+    this.listen(this.list, 'onKickedOutOfLive', ({ detail }) => detail.liveID === this.liveID && this.#ended(new Ending({ ...detail, isKick: true })));
+    shell.session.wire.onResumed = (replayed) => shell.say(t(replayed ? 'state.resumed' : 'state.resumedGap'));
+    this.add(() => { shell.session.wire.onResumed = () => {}; });
+    void stores.gift.refreshUsableGifts().catch(() => {});
+  }
+
+  #part(part) {
+    this.add(() => part.dispose());
+    return part;
+  }
+
+  #roleChanged() {
+    if (this.list.state.currentLive.liveID !== this.liveID) return;
+    this.side.setVisible(2, this.isHost);
+    this.manageButton.hidden = !this.isHost;
+  }
+
+  #like() {
+    this.stage.hearts.add(1);
+    this.stores.like.sendLike().catch((error) => this.shell.fail(error));
+  }
+
+  #ended(ending) {
+    this.dispose();
+    fill(this.element, ending.element);
+    document.body.classList.remove('in-live');
+    ending.element.querySelector('h1')?.focus();
+  }
+}

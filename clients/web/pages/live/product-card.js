@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import { hueClass, image, imageAddress } from '../lib/avatar.js';
+import { Disposer, fill, h } from '../lib/dom.js';
+import { icon } from '../lib/icons.js';
+
+/** The keys of a live's metadata that describe a product. */
+export const productKeys = { name: 'product.name', price: 'product.price', cover: 'product.cover', url: 'product.url' };
+
+/** The product of a live, if its metadata names one. */
+export class ProductCard extends Disposer {
+  #hidden;
+
+  constructor(page) {
+    super();
+    this.element = h('div', { class: 'panel product', role: 'group', label: 'product.title', hidden: true });
+    this.add(page.list.select(({ currentLive }) => currentLive.metaData, (metaData) => this.#show(metaData)));
+  }
+
+  #show(metaData) {
+    const name = metaData[productKeys.name];
+    this.element.hidden = !name || name === this.#hidden;
+    if (this.element.hidden) return;
+    const cover = imageAddress(metaData[productKeys.cover]);
+    const url = imageAddress(metaData[productKeys.url]);
+    fill(this.element,
+      h('span', { class: `product-cover ${hueClass(name)}`, 'aria-hidden': 'true' }, cover && image(cover)),
+      h('span', { class: 'product-text' }, h('strong', {}, name), h('span', { class: 'product-price' }, metaData[productKeys.price] ?? '')),
+      url && h('a', { class: 'button tight', href: url, target: '_blank', rel: 'noopener noreferrer', t: 'product.view' }),
+      h('button', { class: 'button round tight ghost', type: 'button', label: 'product.close', on: { click: () => {
+        this.#hidden = name;
+        this.element.hidden = true;
+      } } }, icon('close')));
+  }
+}

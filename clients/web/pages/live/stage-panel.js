@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import { BarrageRenderer } from '../barrage/renderer.js';
+import { GiftShow } from '../effects/gift-show.js';
+import { Hearts } from '../effects/hearts.js';
+import { Disposer, h } from '../lib/dom.js';
+import { nameOf } from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { kept, motion } from '../lib/theme.js';
+import { followBattle } from '../stage/stage-plan.js';
+import { StageView } from '../stage/stage-view.js';
+
+/** The stage with what crosses and rises over it. */
+export class StagePanel extends Disposer {
+  #battle;
+
+  constructor(page) {
+    super();
+    this.page = page;
+    const { stores, list, shell } = page;
+    this.view = new StageView({ clock: shell.session.clock, onSeat: (seat) => page.seat.chosen(seat) });
+    const crossing = h('canvas', { class: 'barrage', 'aria-hidden': 'true' });
+    const rising = h('canvas', { class: 'hearts', 'aria-hidden': 'true' });
+    this.gifts = new GiftShow();
+    this.element = this.view.element;
+    this.element.append(crossing, rising, this.gifts.element);
+    this.barrage = new BarrageRenderer(crossing);
+    // Moving text is what those who reduce motion do not want; the chat has the same messages.
+    this.barrage.isShown = kept.get('barrage') ? kept.get('barrage') === 'on' : !motion.matches;
+    this.hearts = new Hearts(rising);
+    for (const part of [this.view, this.barrage, this.hearts, this.gifts]) this.add(() => part.dispose());
+
+    this.add(list.select(({ currentLive }) => currentLive.backgroundURL || currentLive.coverURL, () => {
+      const info = list.state.currentLive;
+      if (info.liveID) this.view.showLive(info);
+    }));
+    this.add(stores.seat.select(({ seatList }) => seatList, () => this.#show()));
+    this.add(stores.coHost.select(({ connected }) => connected, () => this.#show()));
+    this.add(stores.battle.subscribe((state) => {
+      this.#battle = followBattle(this.#battle, state);
+      this.view.battle.show(this.#battle);
+      this.#show();
+    }));
+    this.add(stores.seat.select(({ speakingUsers }) => speakingUsers, (levels) => this.view.speaking(levels)));
+    this.listen(stores.gift, 'onReceiveGift', ({ detail }) => this.#gift(detail));
+    this.listen(stores.like, 'onReceiveLikesMessage', ({ detail }) => {
+      if (detail.sender.userID !== shell.session.user?.userID) this.hearts.add(detail.count);
+    });
+  }
+
+  /** Shows or hides messages over the stage, and returns which. */
+  toggleBarrage() {
+    this.barrage.isShown = !this.barrage.isShown;
+    kept.set('barrage', this.barrage.isShown ? 'on' : 'off');
+    return this.barrage.isShown;
+  }
+
+  #show() {
+    const { seatList, canvas } = this.page.stores.seat.state;
+    const { connected } = this.page.stores.coHost.state;
+    const scores = this.#battle && Object.fromEntries(this.#battle.sides.map(({ user, score }) => [user.userID, score]));
+    this.view.show({ liveID: this.page.liveID, seatList, canvas, hosts: connected, scores });
+  }
+
+  #gift({ sender, gift, count }) {
+    this.gifts.add({ user: sender, gift, count });
+    this.barrage.show(t('gift.sent', { name: nameOf(sender), count, gift: gift.name }), { isGift: true });
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h } from './lib/dom.js';
+import { preferredLanguage, setLanguage } from './lib/i18n.js';
+import { applyTheme, kept } from './lib/theme.js';
+import { readSettings, Session } from './session/session.js';
+import { Shell } from './shell.js';
+
+/** Sample data is shown instead of a server's, if the address asks for it. */
+const isFixture = new URLSearchParams(location.search).has('fixture');
+
+async function start() {
+  applyTheme();
+  setLanguage(preferredLanguage(kept.get('language'), navigator.languages));
+  let session;
+  if (isFixture) {
+    const { FixtureSocket } = await import('./session/fixture-socket.js');
+    session = new Session({ gateways: ['ws://sample'], demoTokens: true }, FixtureSocket);
+    await session.signIn({ token: 'sample', name: 'You' });
+  } else {
+    session = new Session(await readSettings());
+  }
+  const shell = new Shell(session, { isFixture });
+  document.body.prepend(...shell.elements);
+  await shell.start();
+  // For tests and the curious; nothing of the pages reads it.
+  globalThis.livePlazaPage = { session, shell };
+}
+
+start().catch((error) => {
+  document.body.prepend(h('p', { class: 'blank', role: 'alert' }, `LivePlaza: ${error.message}`));
+  console.error(error);
+});

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Disposer, fill, h } from '../lib/dom.js';
+import { icon } from '../lib/icons.js';
+import { onLanguage, t } from '../lib/i18n.js';
+import { words } from '../session/session.js';
+import { card, updateCard } from './card.js';
+import { categories, categoryName, matches } from './search.js';
+
+/** How often the counts of the cards in view are read again, in milliseconds. */
+const refreshTime = 5000;
+const pageSize = 24;
+
+/** Cards of the lives: by category, by name, further ones as one scrolls. */
+export class PlazaPage extends Disposer {
+  #cards = new Map();
+  #category;
+  #isLoading = false;
+  #hasMore = true;
+  #query = '';
+
+  constructor(shell) {
+    super();
+    this.shell = shell;
+    this.list = shell.session.plaza.liveListStore;
+    this.search = h('input', { class: 'input', type: 'search', placeholder: 'plaza.search', label: 'plaza.search', 'aria-describedby': 'search-note', on: { input: () => this.#searched() } });
+    this.tabs = h('div', { class: 'tabs', role: 'tablist', label: 'plaza.categories' });
+    this.cards = h('ul', { class: 'cards', id: 'cards' });
+    this.status = h('p', { role: 'status' });
+    this.retry = h('button', { class: 'button tight', type: 'button', t: 'plaza.retry', hidden: true, on: { click: () => this.#load() } });
+    this.foot = h('div', { class: 'plaza-foot' }, this.status, this.retry);
+    this.element = h('div', { class: 'plaza' },
+      h('div', { class: 'plaza-head' }, h('h1', { t: 'plaza.title' }),
+        h('div', { class: 'search' }, icon('search'), this.search, h('span', { class: 'only-read', id: 'search-note', t: 'plaza.searchNote' })),
+        this.tabs),
+      h('section', { role: 'tabpanel', label: 'plaza.title' }, this.cards), this.foot);
+    this.#drawTabs();
+    this.add(onLanguage(() => this.#drawAll()));
+    const more = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#load(), { rootMargin: '600px' });
+    more.observe(this.foot);
+    this.add(() => more.disconnect());
+    this.every(refreshTime, () => this.#refreshCounts());
+    void this.#enterPlaza();
+  }
+
+  async #enterPlaza() {
+    await this.shell.session.leave();
+    this.list.reset();
+    await this.#load();
+  }
+
+  #drawTabs() {
+    const choices = [undefined, ...categories];
+    fill(this.tabs, choices.map((category) => h('button', {
+      class: 'tab', type: 'button', role: 'tab', 'aria-selected': String(category === this.#category), 'aria-controls': 'cards',
+      tabindex: category === this.#category ? '0' : '-1',
+      on: { click: () => this.#choose(category), keydown: (event) => this.#moveTab(event) },
+    }, categoryName(category))));
+  }
+
+  #moveTab(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const tabs = [...this.tabs.children];
+    const next = tabs[(tabs.indexOf(event.currentTarget) + step + tabs.length) % tabs.length];
+    const index = tabs.indexOf(next);
+    next.click();
+    this.tabs.children[index].focus();
+  }
+
+  #choose(category) {
+    this.#category = category;
+    this.#drawTabs();
+    this.list.reset();
+    this.#hasMore = true;
+    this.#cards.clear();
+    fill(this.cards);
+    void this.#load();
+  }
+
+  async #load() {
+    if (this.#isLoading || !this.#hasMore) return;
+    this.#isLoading = true;
+    this.retry.hidden = true;
+    this.status.textContent = t('plaza.more');
+    const category = this.#category;
+    let failure;
+    try {
+      await this.list.fetchLiveList({ cursor: this.list.state.liveListCursor, count: pageSize, ...(category === undefined ? {} : { category }) });
+      if (category === this.#category) this.#hasMore = this.list.state.liveListCursor !== '';
+    } catch (error) {
+      failure = error;
+    }
+    this.#isLoading = false;
+    if (category !== this.#category) return void this.#load();
+    this.#draw();
+    if (failure) {
+      this.retry.hidden = false;
+      this.status.textContent = t('plaza.failed', { reason: words(failure) });
+    } else if (this.#hasMore && this.foot.getBoundingClientRect().top < innerHeight + 600) void this.#load();
+  }
+
+  /** Reads the counts of what is in view. One page of the list has all of the first lives; others are read one by one. */
+  async #refreshCounts() {
+    if (document.hidden || this.shell.session.login.state.connectionStatus !== 'connected') return;
+    const seen = [...this.#cards].filter(([, element]) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return !element.hidden && bottom > 0 && top < innerHeight;
+    }).slice(0, 12);
+    await Promise.all(seen.map(async ([liveID, element]) => {
+      try {
+        updateCard(element, await this.list.fetchLiveInfo({ liveID }));
+      } catch (error) {
+        if (error.codeName === 'noSuchRoom') element.hidden = true;
+      }
+    }));
+  }
+
+  #searched() {
+    this.#query = this.search.value;
+    this.#draw();
+  }
+
+  #drawAll() {
+    this.#drawTabs();
+    this.#cards.clear();
+    fill(this.cards);
+    this.#draw();
+  }
+
+  #draw() {
+    const lives = this.list.state.liveList;
+    for (const info of lives) {
+      const known = this.#cards.get(info.liveID);
+      if (known) continue;
+      const element = h('li', {}, card(info));
+      this.#cards.set(info.liveID, element);
+      this.cards.append(element);
+    }
+    let shown = 0;
+    for (const info of lives) {
+      const isMatch = matches(info, this.#query);
+      this.#cards.get(info.liveID).hidden = !isMatch;
+      if (isMatch) shown += 1;
+    }
+    this.status.textContent = shown > 0 ? (this.#hasMore ? '' : t('plaza.end')) : t(this.#query ? 'plaza.noMatch' : 'plaza.empty');
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import { gifts, people, sampleLive, sampleStage, texts } from './fixture-lives.js';
+
+const lives = Array.from({ length: 64 }, (_, number) => sampleLive(number));
+const audience = (number) => Math.round(40_000 / (number + 1) ** 1.25) + 3;
+const stamp = () => Date.now();
+
+/**
+ * A WebSocket with a small service behind it, in the page: sample lives, a chat that talks by itself. For looking at the
+ * pages without a server (`?fixture`, `?fixture&rate=40`), and for pictures of them.
+ */
+export class FixtureSocket extends EventTarget {
+  onopen;
+  onmessage;
+  onclose;
+  onerror;
+  #user = people[0];
+  #timers = new Set();
+  #live;
+  #n = 0;
+  #likes = 4200;
+  #revision = 0;
+  #seat = {};
+
+  constructor() {
+    super();
+    queueMicrotask(() => this.onopen?.({}));
+  }
+
+  close() {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  send(text) {
+    const { id, method, params = {} } = JSON.parse(text);
+    queueMicrotask(() => {
+      const outcome = this.#answer(method, params);
+      this.#frame({ reply: outcome.error ? { id, error: outcome.error } : { id, result: outcome } });
+      if (method === 'live.join') this.#begin(params.live);
+    });
+  }
+
+  #frame(frame) {
+    const event = new MessageEvent('message', { data: JSON.stringify(frame) });
+    this.dispatchEvent(event);
+    this.onmessage?.(event);
+  }
+
+  #answer(method, params) {
+    const number = lives.findIndex(({ liveID }) => liveID === params.live);
+    switch (method) {
+      case 'login': {
+        this.#user = { userID: 'me', userName: params.name ?? 'Me', avatarURL: '' };
+        return { loggedIn: { session: params.session, user: this.#user, gateway: 'sample', notices: '' } };
+      }
+      case 'live.list': return this.#list(params);
+      case 'live.get': return { room: { details: { info: lives[number], epoch: 1, audience: this.#count(number), stage: this.#stage() } } };
+      case 'live.join': return { joined: { ticket: 1, epoch: 1, confirmed: true, token: '1.0.0' } };
+      case 'live.leave': this.close(); return { done: {} };
+      case 'live.summary': return { statistics: { statistics: this.#statistics(number) } };
+      case 'audience.list': return { audience: { page: { members: people.slice(4).map((user, index) => ({ user, role: index === 0 ? 1 : 2, joinedAt: stamp() })), cursor: '', count: 16 } } };
+      case 'gift.list': return { gifts: { categories: [{ categoryID: 'all', name: 'All', desc: '', extensionInfo: '', gifts }] } };
+      case 'gift.send': this.#item({ gift: { sender: this.#user, gift: gifts.find(({ giftID }) => giftID === params.gift), count: params.count ?? 1, receivers: [] } }); return this.#sent();
+      case 'barrage.sendText': this.#item({ text: { sender: this.#user, text: params.text } }); return this.#sent();
+      case 'like.send': this.#like(this.#user, params.count ?? 1); return { done: {} };
+      case 'seat.take': case 'seat.apply': this.#sit(); return { seat: {} };
+      case 'cohost.candidates': return { lives: { items: lives.slice(1, 7).map((info) => ({ info, audienceCount: 3, totalViewerCount: 9 })), cursor: '' } };
+      case 'seat.requests': return { seatRequests: { applications: [], invitations: [] } };
+      case 'live.mutes': return { sanctions: { page: { items: [], nextOffset: 0 } } };
+      case 'live.create': return { error: { code: 100006, name: 'noPermission', message: 'sample data' } };
+      default: return { done: {} };
+    }
+  }
+
+  #list({ cursor = '', count = 20, category }) {
+    const all = lives.filter(({ categoryList }) => category === undefined || categoryList.includes(category));
+    const from = Number(cursor || 0);
+    const items = all.slice(from, from + count).map((info) => {
+      const viewers = audience(lives.indexOf(info)) + Math.round(Math.random() * 4);
+      return { info, audienceCount: viewers, totalViewerCount: viewers * 7 };
+    });
+    return { lives: { items, cursor: from + count < all.length ? String(from + count) : '' } };
+  }
+
+  #count(number) {
+    const count = audience(number) + Math.round(Math.random() * 5);
+    return { live: lives[number].liveID, count, totalViewers: count * 7, stale: false, at: stamp() };
+  }
+
+  #statistics(number) {
+    return { totalViewers: audience(number) * 7, totalGiftsSent: 51, totalGiftCoins: 1830, totalUniqueGiftSenders: 17, totalLikesReceived: this.#likes, totalMessageCount: 912, liveDuration: 1_800_000 };
+  }
+
+  #sent() {
+    return { sent: { position: { epoch: 1, number: this.#n } } };
+  }
+
+  #begin(live) {
+    this.#live = lives.findIndex(({ liveID }) => liveID === live);
+    this.#n = 0;
+    this.#revision = 0;
+    const number = this.#live;
+    const rate = Number(new URLSearchParams(location.search).get('rate') ?? 2);
+    this.#frame({ counts: this.#count(number) });
+    this.#item({ stage: { record: this.#stage(), events: [] } });
+    for (let index = 0; index < 12; index += 1) this.#talk();
+    this.#every(1000 / rate, () => this.#talk());
+    this.#every(2500, () => this.#frame({ counts: this.#count(number) }));
+    this.#every(500, () => this.#item({ speaking: { users: [{ user: lives[number].liveOwner.userID, level: 20 + Math.round(Math.random() * 80) }] } }));
+    this.#every(1700, () => this.#like(people[(this.#n + 5) % people.length], 1 + (this.#n % 4)));
+    this.#every(3800, () => this.#item({ audienceJoined: { user: people[this.#n % people.length] } }));
+    this.#every(5200, () => this.#item({ gift: { sender: people[(this.#n + 2) % people.length], gift: gifts[this.#n % gifts.length], count: 1 + (this.#n % 3), receivers: [] } }));
+    if (number === 0 || number === 8) this.#fight();
+  }
+
+  #every(milliseconds, action) {
+    this.#timers.add(setInterval(action, milliseconds));
+  }
+
+  #talk() {
+    this.#item({ text: { sender: people[(this.#n * 7) % people.length], text: texts[(this.#n * 5) % texts.length] } });
+  }
+
+  #like(sender, count) {
+    this.#likes += count;
+    this.#item({ likes: { total: this.#likes, sender, count } });
+  }
+
+  #sit() {
+    this.#seat = { ...this.#seat, guest: this.#user };
+    this.#item({ stage: { record: this.#stage(), events: [] } });
+  }
+
+  /** Two hosts side by side, and a battle between them. */
+  #fight() {
+    const info = lives[this.#live];
+    const other = lives[5];
+    const host = (live) => ({ live: live.liveID, host: live.liveOwner, joinedAt: stamp() });
+    const begun = stamp();
+    const scores = [0, 0];
+    const show = () => {
+      const seat = { index: 0, isLocked: false, isMicrophoneLocked: false, isCameraLocked: false, occupant: { user: other.liveOwner, role: 0, live: other.liveID, isMicrophoneOn: true, allowOpenMicrophone: true, isCameraOn: true, allowOpenCamera: true, suspendStatus: 'none' } };
+      const region = (live, x) => ({ live: live.liveID, userID: live.liveOwner.userID, seatIndex: 0, x, y: 0, width: 540, height: 1920, zorder: 0 });
+      this.#seat = { seated: 1, stage: {
+        connection: { id: 'c1', members: [host(info), { ...host(other), seats: [seat] }], templateID: 600, mutedLives: [] },
+        battle: { id: 'b1', extensionInfo: '', durationSeconds: 180, needResponse: false, startTime: begun, endTime: begun + 180_000, sides: [info, other].map((live, index) => ({ live: live.liveID, host: live.liveOwner, score: scores[index], hasLeft: false })) },
+        layout: { canvas: { width: 1080, height: 1920, templateID: 600 }, regions: [region(info, 0), region(other, 540)] },
+      } };
+      this.#item({ stage: { record: this.#stage(), events: [] } });
+    };
+    show();
+    this.#every(1500, () => {
+      scores[this.#n % 2] += 10 + (this.#n % 50);
+      show();
+    });
+  }
+
+  #stage() {
+    this.#revision += 1;
+    return sampleStage(lives[Math.max(0, this.#live ?? 0)], Math.max(0, this.#live ?? 0), this.#revision, this.#seat);
+  }
+
+  #item(content) {
+    this.#n += 1;
+    const live = lives[this.#live]?.liveID;
+    if (!live) return;
+    this.#frame({ feed: { epoch: 1, items: [{ at: stamp(), content, n: this.#n }], live, token: `1.${this.#n}.${this.#n}` } });
+  }
+}

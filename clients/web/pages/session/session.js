@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import { LivePlaza } from '../../src/index.js';
+import { hasText, t } from '../lib/i18n.js';
+import { ServerClock } from '../stage/stage-plan.js';
+import { observedSocket, Wire } from './observed-socket.js';
+
+/** An error in words, for people. */
+export function words(error) {
+  const name = error?.codeName ?? '';
+  if (hasText(`error.${name}`)) return t(`error.${name}`);
+  return t('error.other', { code: error?.code ?? String(error?.message ?? error) });
+}
+
+/**
+ * What the pages know of the SDK's login: one client for the whole page, which survives changes of the place.
+ *
+ * The settings come from the server that gave the page (`/pages/settings.json`): the gateways' addresses, and whether
+ * tokens for trying out are given.
+ */
+export class Session {
+  wire = new Wire();
+  clock = new ServerClock();
+  /** @type {LivePlaza} */
+  plaza;
+  #settings;
+  #Socket;
+
+  /**
+   * @param {{ gateways: string[], demoTokens: boolean }} settings
+   * @param {typeof WebSocket} Socket
+   */
+  constructor(settings, Socket = WebSocket) {
+    this.#settings = settings;
+    this.#Socket = Socket;
+    this.wire.onStamp = (at) => this.clock.heard(at);
+    this.plaza = new LivePlaza();
+  }
+
+  get givesDemoTokens() {
+    return this.#settings.demoTokens;
+  }
+
+  get login() {
+    return this.plaza.loginStore;
+  }
+
+  get user() {
+    const info = this.login.state.loginUserInfo;
+    return info ? { userID: info.userID, userName: info.nickname, avatarURL: info.avatarURL } : undefined;
+  }
+
+  /**
+   * Signs in with a token, or with a name alone where tokens for trying out are given.
+   *
+   * @param {{ token?: string, userID?: string, name?: string }} who
+   */
+  async signIn({ token, userID, name }) {
+    const provider = token ? undefined : () => demoToken(userID, name);
+    await this.login.login({
+      urls: this.#settings.gateways, token, tokenProvider: provider, nickname: name || undefined,
+      WebSocket: observedSocket(this.#Socket, this.wire),
+    });
+  }
+
+  /** Enters a live, leaving another one first. */
+  async enter(liveID) {
+    const current = this.plaza.liveListStore.state.currentLive.liveID;
+    if (current === liveID) return this.plaza.liveListStore.state.currentLive;
+    if (current) await this.plaza.liveListStore.leaveLive().catch(() => {});
+    return this.plaza.liveListStore.joinLive({ liveID });
+  }
+
+  /** Leaves the live that the client is in. Its own live goes on while its owner looks at something else. */
+  async leave() {
+    if (this.plaza.liveListStore.state.currentLive.liveID) await this.plaza.liveListStore.leaveLive().catch(() => {});
+  }
+}
+
+/** Asks for a token that is for trying out. */
+async function demoToken(userID, name) {
+  const response = await fetch('/pages/demo-token', {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ user: userID, name }),
+  });
+  const body = await response.json();
+  if (!response.ok || !body.token) throw Object.assign(new Error(body.error?.message ?? 'no token'), { codeName: body.error?.name });
+  return body.token;
+}
+
+/** A user id from a name: letters and digits as they are, all else by its number. */
+export function userIDOf(name) {
+  const plain = [...name.trim().toLowerCase()].map((sign) => {
+    if (/[a-z0-9_-]/.test(sign)) return sign;
+    return sign === ' ' ? '-' : sign.codePointAt(0).toString(36);
+  }).join('');
+  return plain.slice(0, 32) || 'guest';
+}
+
+/** Reads where the gateways are. */
+export async function readSettings() {
+  const response = await fetch('/pages/settings.json', { cache: 'no-store' });
+  if (!response.ok) throw new Error(`settings: ${response.status}`);
+  return response.json();
+}

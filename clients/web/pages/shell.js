@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import { avatar } from './lib/avatar.js';
+import { fill, h } from './lib/dom.js';
+import { nameOf } from './lib/format.js';
+import { icon } from './lib/icons.js';
+import { language, setLanguage, t } from './lib/i18n.js';
+import { parsePlace, placeAddress, Router } from './lib/router.js';
+import { openSheet } from './lib/sheet.js';
+import { isDark, kept, toggleTheme } from './lib/theme.js';
+import { Toasts } from './lib/toasts.js';
+import { HostPage } from './host/host-page.js';
+import { LivePage } from './live/live-page.js';
+import { PlazaPage } from './plaza/plaza-page.js';
+import { words } from './session/session.js';
+import { SignIn } from './session/sign-in.js';
+
+const pages = { plaza: PlazaPage, live: LivePage, host: HostPage };
+
+/** What surrounds every page: the bar, the state of the connection, messages, and which page is shown. */
+export class Shell {
+  toasts = new Toasts();
+  #page;
+  #place;
+  #wasSignedIn = false;
+
+  constructor(session, { isFixture }) {
+    this.session = session;
+    this.router = new Router((place) => this.#show(place));
+    this.theme = h('button', { class: 'button round ghost', type: 'button', label: 'nav.theme', title: 'nav.theme', on: { click: () => this.#toggleTheme() } });
+    this.account = h('button', { class: 'button round ghost', type: 'button', label: 'nav.account', title: 'nav.account', hidden: true, on: { click: () => this.#openAccount() } });
+    this.host = h('a', { class: 'button tight primary', href: placeAddress({ page: 'host' }) }, icon('plus'), h('span', { t: 'nav.host' }));
+    this.bar = h('header', { class: 'bar' },
+      h('a', { class: 'brand', href: '#/' }, h('span', { class: 'brand-mark', 'aria-hidden': 'true' }), h('span', {}, 'LivePlaza')),
+      this.host,
+      h('button', { class: 'button round ghost', type: 'button', label: 'nav.language', title: 'nav.language', on: { click: () => this.#nextLanguage() } }, icon('globe')),
+      this.theme, this.account);
+    this.notice = h('div', { class: 'notice', role: 'status', hidden: true });
+    this.main = h('main', { id: 'content', tabindex: '-1' });
+    this.skip = h('a', { class: 'skip', href: '#content', t: 'app.skip', on: { click: (event) => { event.preventDefault(); this.main.focus(); } } });
+    const sample = isFixture ? h('div', { class: 'only-read', t: 'app.fixture' }) : undefined;
+    this.elements = [this.skip, this.bar, this.notice, sample, this.main, this.toasts.element].filter(Boolean);
+    this.#drawTheme();
+  }
+
+  async start() {
+    this.session.login.subscribe((state) => this.#login(state));
+    this.session.login.addEventListener('connectionEnded', ({ detail }) => this.#ended(detail));
+    const name = kept.get('name');
+    const userID = kept.get('userID');
+    // Someone who tried it out is signed in again; a token is never kept.
+    if (!this.session.user && name && userID && this.session.givesDemoTokens) {
+      await this.session.signIn({ name, userID }).catch(() => {});
+    }
+    this.router.start();
+  }
+
+  say(text, options) {
+    return this.toasts.show(text, options);
+  }
+
+  /** Says an error in words. */
+  fail(error) {
+    this.say(words(error));
+  }
+
+  #show(place) {
+    this.#place = place;
+    this.#page?.dispose();
+    const isSignedIn = Boolean(this.session.user);
+    const Page = isSignedIn ? pages[place.page] ?? PlazaPage : SignIn;
+    document.body.classList.toggle('in-live', isSignedIn && place.page === 'live');
+    this.host.hidden = !isSignedIn || place.page === 'host';
+    this.#page = new Page(this, place);
+    fill(this.main, this.#page.element);
+    scrollTo(0, 0);
+    if (isSignedIn) this.main.focus({ preventScroll: true });
+  }
+
+  #login({ loginUserInfo, connectionStatus }) {
+    const isSignedIn = loginUserInfo !== null;
+    this.account.hidden = !isSignedIn;
+    if (isSignedIn) fill(this.account, avatar(this.session.user, 'small'));
+    this.notice.hidden = !isSignedIn || connectionStatus === 'connected';
+    if (!this.notice.hidden) fill(this.notice, h('span', { t: 'app.offline' }));
+    if (this.#place && isSignedIn !== this.#wasSignedIn) this.#show(parsePlace(location.hash));
+    this.#wasSignedIn = isSignedIn;
+  }
+
+  #ended({ error }) {
+    this.say(t('app.ended', { reason: words(error) }), { lasts: 15_000 });
+  }
+
+  #openAccount() {
+    const { user } = this.session;
+    const out = h('button', { class: 'button danger', type: 'button', t: 'sign.out', on: { click: async () => {
+      sheet.close();
+      kept.set('userID', undefined);
+      await this.session.login.logout().catch(() => {});
+    } } });
+    const sheet = openSheet({ t: 'nav.account' },
+      h('div', { class: 'person' }, avatar(user), h('span', { class: 'person-name' }, nameOf(user))),
+      h('p', { class: 'quiet small' }, user.userID), h('div', { class: 'sheet-foot' }, out));
+  }
+
+  #nextLanguage() {
+    const next = language() === 'en' ? 'zh' : 'en';
+    kept.set('language', next);
+    setLanguage(next);
+  }
+
+  #toggleTheme() {
+    toggleTheme();
+    this.#drawTheme();
+  }
+
+  #drawTheme() {
+    fill(this.theme, icon(isDark() ? 'sun' : 'moon'));
+  }
+}
+
