@@ -21,7 +21,7 @@ import Testing
         // The cases come faster than any client's.
         options.extraArguments[.gateway] = [
             "connections-per-user", "logins-per-minute", "joins-per-minute", "joins-of-live-per-minute",
-            "gifts-per-second", "device-changes-per-second", "reads-per-second",
+            "gifts-per-second", "device-changes-per-second", "reads-per-second", "sanctions-per-second",
         ].flatMap { ["--\($0)", "1000000"] }
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)

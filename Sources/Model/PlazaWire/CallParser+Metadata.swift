@@ -16,6 +16,7 @@ extension CallParser {
         case "set":
             let params = try frame.params(MetadataParams.self)
             let live = try self.liveKey(params.live).live
+            try MetadataValidation.check(params.metadata)
             return self.forwardToDirectory(
                 .setMetadata(live: live, values: params.metadata, caller: self.caller(in: live)))
         case "delete":

@@ -38,6 +38,12 @@ extension CallParser {
         let live = try self.liveKey(params.live).live
         var users: [UserID] = []
         for text in params.users { users.append(try self.userID(text, "users")) }
+        guard (1...SanctionLimits.usersPerCall).contains(users.count) else {
+            throw SanctionLimits.userCountError(users.count)
+        }
+        if let reason = params.reason, !TextRule.isPlain(reason, maxBytes: SanctionLimits.reasonBytes) {
+            throw .notPlain("reason", maxBytes: SanctionLimits.reasonBytes)
+        }
         let caller = self.caller(in: live)
         if name == "unban" { return self.forwardToDirectory(.unban(live: live, users: users, caller: caller)) }
         guard let duration = params.duration else { throw ReplyError(.badParameter, "params.duration is missing") }
@@ -49,6 +55,17 @@ extension CallParser {
         case "mute":
             return self.forwardToDirectory(.mute(live: live, users: users, durationSeconds: duration, caller: caller))
         default: throw Self.unknownMethodError(frame.method)
+        }
+    }
+}
+
+extension ParsedCall {
+    /// The number of users whom the call bans, unbans or mutes; nil if it is another call.
+    package var sanctionedUsers: Int? {
+        guard case .forward(.directory(let input, _), _) = self else { return nil }
+        return switch input.command {
+        case .ban(_, let users, _, _, _), .unban(_, let users, _), .mute(_, let users, _, _): users.count
+        default: nil
         }
     }
 }

@@ -140,13 +140,16 @@ import Testing
     }
 
     /// Rules: R12.8.
-    @Test func `a user's logins, joins, gifts, device changes and reads have rates on all its connections`() throws {
+    @Test func `a user's logins, joins, gifts, device changes, reads and sanctions have rates on all its connections`()
+        throws
+    {
         let cluster = try FakeCluster {
             $0.admission.reads = RateLimit(3, per: .seconds(60))
             $0.admission.joinsOfLive = RateLimit(2, per: .seconds(60))
             $0.admission.logins = RateLimit(3, per: .seconds(60))
             $0.admission.deviceChanges = RateLimit(1, per: .seconds(60))
             $0.admission.gifts = RateLimit(1, per: .seconds(60))
+            $0.admission.sanctions = RateLimit(3, per: .seconds(60))
         }
         cluster.create("a")
         let (first, _) = try cluster.client("bob")
@@ -164,6 +167,14 @@ import Testing
         #expect(self.error(try second.call("seat.device", "{\"live\":\"a\"}"))?.code == .tooFrequent)
         _ = try first.call("gift.send", "{\"live\":\"a\"}")
         #expect(self.error(try second.call("gift.send", "{\"live\":\"a\"}"))?.code == .tooFrequent)
+        // Nobody answers these calls here; the reply to the ping shows that they were counted.
+        try first.begin("live.ban", #"{"live":"a","users":["u","v"],"duration":9}"#)
+        try first.begin("audience.kick", #"{"live":"a","user":"u"}"#)
+        _ = try first.call("ping")
+        #expect(
+            self.error(try second.call("live.mute", #"{"live":"a","users":["u","v"],"duration":9}"#))?.code
+                == .tooFrequent)
+        #expect(self.error(try second.call("audience.kick", #"{"live":"a","user":"u"}"#))?.code == .tooFrequent)
         _ = try cluster.client("bob")
         #expect(self.error(try cluster.client("bob").1)?.code == .tooFrequent, "the fourth login")
         let (eve, _) = try cluster.client("eve")

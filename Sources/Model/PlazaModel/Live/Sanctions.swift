@@ -46,4 +46,9 @@ package enum SanctionLimits {
     package static let perRow = 50
     /// The number of rows for the bans of a live, and for its mutes.
     package static let rows = Self.perLive / Self.perRow
+
+    /// The error for a call that names no user or too many.
+    package static func userCountError(_ count: Int) -> ReplyError {
+        ReplyError(.badParameter, "users names \(count); 1 to \(Self.usersPerCall) are possible")
+    }
 }

@@ -112,8 +112,7 @@ extension DirectoryMachine {
 
     private func checkUserCount(_ users: [UserID]) throws(ReplyError) {
         guard (1...SanctionLimits.usersPerCall).contains(users.count) else {
-            throw ReplyError(
-                .badParameter, "users names \(users.count); 1 to \(SanctionLimits.usersPerCall) are possible")
+            throw SanctionLimits.userCountError(users.count)
         }
     }
 

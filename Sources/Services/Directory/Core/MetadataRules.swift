@@ -10,18 +10,7 @@ enum MetadataRules {
     /// - Throws: `metadataKeyTooLong`, `metadataValueTooLong`, `tooManyMetadataKeys` or `metadataTooLong`;
     ///   `badParameter` when `values` is empty, or when a key is empty or has a control character (R17.4).
     static func merge(_ values: [String: String], into old: [String: String]) throws(ReplyError) -> [String: String] {
-        guard !values.isEmpty, values[""] == nil else {
-            throw ReplyError(.badParameter, "give 1 to \(Limits.metadataKeys) keys, none of which is empty")
-        }
-        guard values.keys.allSatisfy({ $0.utf8.count <= Limits.metadataKeyBytes }) else {
-            throw ReplyError(.metadataKeyTooLong, "a key has at most \(Limits.metadataKeyBytes) bytes")
-        }
-        guard !values.keys.contains(where: { TextRule.hasControlCharacter($0) }) else {
-            throw ReplyError(.badParameter, "a key has no control characters")
-        }
-        guard values.values.allSatisfy({ TextRule.isBounded($0, maxBytes: Limits.metadataValueBytes) }) else {
-            throw .tooLong("a value", maxBytes: Limits.metadataValueBytes, .metadataValueTooLong)
-        }
+        try MetadataValidation.check(values)
         let merged = old.merging(values) { _, new in new }
         guard merged.count <= Limits.metadataKeys else {
             throw ReplyError(.tooManyMetadataKeys, "a live has at most \(Limits.metadataKeys) keys")

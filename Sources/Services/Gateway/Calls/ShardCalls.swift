@@ -81,7 +81,9 @@ final class ShardCalls {
             try self.forward(.audience(input), frame.id, frame.method, .leave(live), in: nil, client)
         case .leave(let live, let effect):
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
-        case .forward(let effect, let live): try self.shard.webhooks.forward(effect, frame, in: live, client)
+        case .forward(let effect, let live):
+            if let users = parsed.sanctionedUsers { try self.checkRate(ofSanctions: users, frame.id, client) }
+            try self.shard.webhooks.forward(effect, frame, in: live, client)
         case .login: break
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
@@ -193,10 +195,21 @@ final class ShardCalls {
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     private func checkRate(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
-        guard client.role == .user, let call = MeteredCall(method: frame.method),
-            !client.core.hasOpenCall(frame.id), !client.pendingCalls.contains(where: { $0.id == frame.id })
-        else { return }
+        guard let call = MeteredCall(method: frame.method), self.isCounted(frame.id, client) else { return }
         try self.gateway.admission.admit(call, of: client.userKey)
+    }
+
+    /// Counts a ban, unban or mute once for each user that it names.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    private func checkRate(ofSanctions users: Int, _ id: Int64, _ client: Client) throws(ReplyError) {
+        guard self.isCounted(id, client) else { return }
+        try self.gateway.admission.admit(.sanction, of: client.userKey, counting: users)
+    }
+
+    /// Whether rate limits hold for a call: it is a user's, and it does not repeat an open call.
+    private func isCounted(_ id: Int64, _ client: Client) -> Bool {
+        client.role == .user && !client.core.hasOpenCall(id) && !client.pendingCalls.contains(where: { $0.id == id })
     }
 }
 

@@ -29,6 +29,8 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var gifts = RateLimit(20)
     /// Changes of microphone and camera of a user.
     package var deviceChanges = RateLimit(10)
+    /// Users whom a user bans, unbans, mutes or kicks: several services do work for each of them.
+    package var sanctions = RateLimit(10)
     /// Reads of a user.
     package var reads = RateLimit(20)
 
@@ -45,6 +47,8 @@ package enum MeteredCall: Hashable, Sendable {
     case gift
     case deviceChange
     case read
+    /// A kick, ban, unban or mute; a call counts once for each user that it names.
+    case sanction
 
     /// The kind of a method; nil if only the rate of frames limits the method.
     package init?(method: String) {
@@ -53,9 +57,10 @@ package enum MeteredCall: Hashable, Sendable {
         case "gift.send": self = .gift
         case "seat.device", "seat.lockDevice": self = .deviceChange
         case "live.list", "live.get", "live.summary", "metadata.get", "audience.list", "audience.count",
-            "audience.bans", "audience.mutes", "stage.get", "seat.requests", "cohost.candidates", "battle.get",
+            "live.bans", "live.mutes", "stage.get", "seat.requests", "cohost.candidates", "battle.get",
             "gift.list", "app.get":
             self = .read
+        case "audience.kick": self = .sanction
         default: return nil
         }
     }
@@ -68,6 +73,7 @@ package enum MeteredCall: Hashable, Sendable {
         case .gift: .gifts
         case .deviceChange: .deviceChanges
         case .read: .reads
+        case .sanction: .sanctions
         }
     }
 }

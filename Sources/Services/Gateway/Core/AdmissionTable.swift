@@ -72,7 +72,16 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     }
 
     /// Counts a call of a user; if its rate is exceeded, returns how long to wait instead.
-    package mutating func call(_ call: MeteredCall, of user: UserKey, at now: Int64) -> Milliseconds? {
+    ///
+    /// - Parameters:
+    ///   - call: The kind of the call.
+    ///   - user: The caller.
+    ///   - count: How many times the call counts; a call that counts more often than the limit needs the whole limit.
+    ///   - now: The current monotonic time in microseconds.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which one will be.
+    package mutating func call(
+        _ call: MeteredCall, of user: UserKey, counting count: Int = 1, at now: Int64
+    ) -> Milliseconds? {
         let limit =
             switch call {
             case .login: self.limits.logins
@@ -81,8 +90,9 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .gift: self.limits.gifts
             case .deviceChange: self.limits.deviceChanges
             case .read: self.limits.reads
+            case .sanction: self.limits.sanctions
             }
-        return self.rates.rejection(of: .call(user, call), limit: limit, at: now)
+        return self.rates.rejection(of: .call(user, call), limit: limit, counting: count, at: now)
     }
 
     private static func remove<Key>(_ key: Key, from counts: inout [Key: Int]) {

@@ -35,12 +35,15 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - key: Identifies the caller and the limited method; every call with this key must pass the same limit.
     ///   - rate: The size and rate of the bucket.
+    ///   - count: How many tokens the call takes; more than the bucket holds are taken as a whole bucket.
     ///   - now: The current monotonic time in microseconds.
     /// - Returns: Nil if the call is admitted; otherwise the time after which one will be.
-    package mutating func rejection(of key: Key, limit rate: RateLimit, at now: Int64) -> Milliseconds? {
+    package mutating func rejection(
+        of key: Key, limit rate: RateLimit, counting count: Int = 1, at now: Int64
+    ) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
         if self.buckets[key] == nil, self.buckets.count >= self.limit, !self.makeRoom(at: now) { return .seconds(1) }
-        if let wait = bucket.take(of: rate, at: now) { return wait }
+        if let wait = bucket.take(count, of: rate, at: now) { return wait }
         self.buckets[key] = bucket
         return nil
     }

@@ -25,5 +25,6 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case gifts
     case deviceChanges
     case reads
+    case sanctions
     case webhooks
 }

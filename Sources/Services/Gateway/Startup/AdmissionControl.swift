@@ -56,12 +56,12 @@ final class AdmissionControl: WebSocketAdmission {
     /// Removes a connection that `logIn` counted.
     func logOut(_ user: UserKey) { self.table.withLock { $0.loggedOut(user) } }
 
-    /// Checks the rate limit for a user's call, and counts the call.
+    /// Checks the rate limit for a user's call, and counts the call `count` times.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    func admit(_ call: MeteredCall, of user: UserKey) throws(ReplyError) {
+    func admit(_ call: MeteredCall, of user: UserKey, counting count: Int = 1) throws(ReplyError) {
         let now = MonotonicClock.microseconds
-        guard let wait = self.table.withLock({ $0.call(call, of: user, at: now) }) else { return }
+        guard let wait = self.table.withLock({ $0.call(call, of: user, counting: count, at: now) }) else { return }
         self.metrics.refused(call.reason)
         throw ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))
     }

@@ -54,6 +54,10 @@ package struct AdmissionSettings: Sendable {
             count("device-changes-per-second", limits.deviceChanges.count, "Device changes of one user a second."))
         limits.reads = RateLimit(
             count("reads-per-second", limits.reads.count, "Reads of one user a second, by WebSocket."))
+        limits.sanctions = RateLimit(
+            count(
+                "sanctions-per-second", limits.sanctions.count,
+                "Users whom one user kicks, bans, unbans or mutes a second, by WebSocket."))
         self.limits = limits
         self.httpConnectionsPerAddress = count(
             "http-connections-per-address", 100,

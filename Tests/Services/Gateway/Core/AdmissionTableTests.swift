@@ -80,11 +80,23 @@ import Testing
         #expect(table.handshake(of: "x", at: 0) == nil)
     }
 
+    /// Rules: R12.8.
+    @Test func `a call that names many users counts once for each, and at most as the whole limit`() {
+        var table = self.table { $0.sanctions = RateLimit(10) }
+        #expect(table.call(.sanction, of: self.bob, counting: 4, at: 0) == nil)
+        #expect(table.call(.sanction, of: self.bob, counting: 6, at: 0) == nil)
+        #expect(table.call(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
+        #expect(table.call(.sanction, of: self.bob, counting: 20, at: 999_000) == Milliseconds(1))
+        #expect(table.call(.sanction, of: self.bob, counting: 20, at: 1_000_000) == nil)
+        #expect(table.call(.sanction, of: self.bob, at: 1_000_000) == Milliseconds(100))
+    }
+
     @Test(
         arguments: [
             ("live.join", .membership), ("live.leave", .membership), ("gift.send", .gift),
             ("seat.device", .deviceChange),
-            ("gift.list", .read), ("live.list", .read), ("barrage.sendText", nil), ("ping", nil), ("nothing", nil),
+            ("gift.list", .read), ("live.bans", .read), ("live.mutes", .read), ("audience.kick", .sanction),
+            ("live.list", .read), ("barrage.sendText", nil), ("ping", nil), ("nothing", nil),
         ] as [(String, MeteredCall?)])
     func `methods belong to kinds`(method: String, kind: MeteredCall?) { #expect(MeteredCall(method: method) == kind) }
 }
