@@ -15,7 +15,7 @@ export function openSheet(title, ...content) {
   const sheet = h('dialog', { class: 'sheet', 'aria-labelledby': heading.id },
     h('div', { class: 'sheet-head' }, heading,
       h('button', { class: 'button round ghost tight', type: 'button', label: 'sheet.close', on: { click: () => sheet.close() } }, icon('close'))),
-    ...content);
+    ...content.filter(Boolean));
   sheet.addEventListener('close', () => sheet.remove());
   sheet.addEventListener('click', (event) => {
     if (event.target === sheet) sheet.close();

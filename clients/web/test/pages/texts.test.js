@@ -21,7 +21,7 @@ test('every key that the pages name has a text', () => {
   const known = (key) => key in en || `${key}.other` in en;
   for (const file of files) {
     const source = readFileSync(root + file, 'utf8');
-    for (const [, key] of source.matchAll(/'([a-z]+\.[a-zA-Z0-9]+)'/g)) {
+    for (const [, key] of source.matchAll(/(?<!call\()'([a-z]+\.[a-zA-Z0-9]+)'/g)) {
       if (prefixes.has(key.split('.')[0])) assert.ok(known(key), `${file} names ${key}`);
     }
   }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import { avatar } from '../lib/avatar.js';
+import { Disposer, fill, h } from '../lib/dom.js';
+import { nameOf } from '../lib/format.js';
+import { icon } from '../lib/icons.js';
+import { onLanguage, t } from '../lib/i18n.js';
+
+/** How long a request to another host waits, in seconds. */
+const waits = 30;
+const durations = [30, 60, 180, 300];
+
+/** The owner's part about other lives: whom to connect with, who is connected, and battles between them. */
+export class CoHostSection extends Disposer {
+  /** Takes away the question that is shown about a request. */
+  #endQuestion = () => {};
+
+  constructor(page) {
+    super();
+    this.page = page;
+    const { coHost, battle } = page.stores;
+    this.candidates = h('ul', {});
+    this.refresh = h('button', { class: 'button tight', type: 'button', t: 'connect.candidates', on: { click: () => this.#read() } });
+    this.members = h('ul', {});
+    this.exit = h('button', { class: 'button tight danger', type: 'button', t: 'connect.exit', on: { click: () => this.#try(() => coHost.exitHostConnection()) } });
+    this.duration = h('select', { class: 'input', label: 'fight.duration' });
+    this.needResponse = h('input', { type: 'checkbox', role: 'switch' });
+    this.start = h('button', { class: 'button tight primary', type: 'button', on: { click: () => this.#fight() } }, icon('battle'), h('span', { t: 'fight.start' }));
+    this.leaveBattle = h('button', { class: 'button tight danger', type: 'button', t: 'fight.exit', on: { click: () => this.#try(() => battle.exitBattle({ battleID: battle.state.currentBattleInfo.battleID })) } });
+    this.connection = h('div', { class: 'connection' }, h('h2', {}, icon('users'), h('span', { t: 'connect.members' })), this.members,
+      h('label', { class: 'switch' }, h('span', { t: 'fight.ask' }), this.needResponse),
+      h('div', { class: 'actions' }, this.duration, this.start, this.leaveBattle, this.exit));
+    this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh, this.candidates, this.connection);
+    this.duration.style.width = 'auto';
+    for (const store of [coHost, battle]) this.add(store.subscribe(() => this.#draw()));
+    this.add(onLanguage(() => this.#drawAll()));
+    const told = { onCoHostRequestAccepted: 'connect.accepted', onCoHostRequestRejected: 'connect.rejected', onCoHostRequestTimeout: 'connect.timeout' };
+    for (const [event, key] of Object.entries(told)) this.listen(coHost, event, ({ detail }) => this.#tell(key, detail.invitee));
+    this.listen(coHost, 'onCoHostRequestTimeout', () => this.#endQuestion());
+    this.listen(coHost, 'onCoHostRequestCancelled', () => {
+      this.#endQuestion();
+      this.#tell('connect.cancelled');
+    });
+    this.listen(battle, 'onBattleRequestReject', ({ detail }) => this.#tell('fight.rejected', detail.invitee));
+    this.listen(battle, 'onBattleNotStarted', () => this.#tell('fight.notStarted'));
+    for (const event of ['onBattleRequestCancelled', 'onBattleRequestTimeout']) this.listen(battle, event, () => this.#endQuestion());
+    this.#drawAll();
+  }
+
+  /** Another host wants to connect. */
+  asked({ inviter, expiresAt }) {
+    const { coHost } = this.page.stores;
+    this.#question('connect.incoming', inviter, expiresAt,
+      () => coHost.acceptHostConnection({ fromHostLiveID: inviter.liveID }), () => coHost.rejectHostConnection({ fromHostLiveID: inviter.liveID }));
+  }
+
+  /** A connected host wants a battle. */
+  battleAsked({ battleID, inviter, expiresAt }) {
+    const { battle } = this.page.stores;
+    this.#question('fight.incoming', inviter, expiresAt, () => battle.acceptBattle({ battleID }), () => battle.rejectBattle({ battleID }));
+  }
+
+  #question(key, host, expiresAt, accept, reject) {
+    this.#endQuestion();
+    const left = Math.max(3000, expiresAt - this.page.shell.session.clock.now());
+    this.#endQuestion = this.page.shell.say(t(key, { name: nameOf(host) }), { lasts: left, actions: [
+      { text: t('seat.accept'), isPrimary: true, run: () => this.#try(accept) },
+      { text: t('seat.reject'), run: () => this.#try(reject) },
+    ] });
+  }
+
+  #tell(key, user) {
+    this.page.shell.say(t(key, { name: nameOf(user) }));
+  }
+
+  async #try(action) {
+    try {
+      await action();
+    } catch (error) {
+      this.page.shell.fail(error);
+    }
+  }
+
+  #read() {
+    return this.#try(() => this.page.stores.coHost.getCoHostCandidates());
+  }
+
+  #fight() {
+    const { coHost, battle } = this.page.stores;
+    const others = coHost.state.connected.filter(({ liveID }) => liveID !== this.page.liveID);
+    return this.#try(() => battle.requestBattle({
+      userIDList: others.map(({ userID }) => userID), timeout: waits,
+      config: { duration: Number(this.duration.value), needResponse: this.needResponse.checked, extensionInfo: '' },
+    }));
+  }
+
+  #drawAll() {
+    const chosen = this.duration.value || '60';
+    fill(this.duration, durations.map((seconds) => h('option', { value: seconds }, t('fight.seconds', { count: seconds }))));
+    this.duration.value = chosen;
+    this.#draw();
+  }
+
+  #draw() {
+    const { coHost, battle } = this.page.stores;
+    const { candidates, invitees, connected, mutedLives, coHostStatus } = coHost.state;
+    const asked = new Set(invitees.map(({ liveID }) => liveID));
+    const ask = (host) => () => coHost.requestHostConnection({ targetHost: host.liveID, layoutTemplate: 600, timeout: waits });
+    const known = [...invitees.filter((host) => !candidates.some(({ liveID }) => liveID === host.liveID)), ...candidates];
+    fill(this.candidates, known.length === 0 ? h('li', { class: 'blank', t: 'connect.none' }) : known.map((host) => h('li', { class: 'person', data: { live: host.liveID } },
+      avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host) || host.liveID),
+      asked.has(host.liveID)
+        ? this.#button('connect.withdraw', () => coHost.cancelHostConnection({ toHostLiveID: host.liveID }))
+        : this.#button('connect.ask', ask(host)))));
+    this.connection.hidden = coHostStatus !== 'connected';
+    fill(this.members, connected.filter(({ liveID }) => liveID !== this.page.liveID).map((host) => {
+      const isMuted = mutedLives.includes(host.liveID);
+      return h('li', { class: 'person' }, avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host)),
+        this.#button(isMuted ? 'connect.unmuteRemote' : 'connect.muteRemote', () => coHost.muteRemoteHostAudio({ liveID: host.liveID, isMuted: !isMuted })));
+    }));
+    const isFighting = battle.state.currentBattleInfo !== null;
+    this.start.hidden = this.duration.hidden = isFighting;
+    this.needResponse.parentElement.hidden = isFighting;
+    this.leaveBattle.hidden = !isFighting;
+  }
+
+  #button(key, run) {
+    return h('button', { class: 'button tight', type: 'button', on: { click: () => this.#try(run) } }, t(key));
+  }
+}

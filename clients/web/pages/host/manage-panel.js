@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { avatar } from '../lib/avatar.js';
+import { Disposer, fill, h } from '../lib/dom.js';
+import { nameOf } from '../lib/format.js';
+import { icon } from '../lib/icons.js';
+import { onLanguage, t } from '../lib/i18n.js';
+import { openSheet } from '../lib/sheet.js';
+import { CoHostSection } from './co-host-section.js';
+import { openPerson } from './person-sheet.js';
+
+/** What owner and admins do: applications, guests, the live's rules; for the owner also co-hosts, battles and the end. */
+export class ManagePanel extends Disposer {
+  constructor(page) {
+    super();
+    this.page = page;
+    const { stores, list } = page;
+    this.applications = h('ul', {});
+    this.guests = h('ul', {});
+    this.muteAll = this.#toggle('host.muteAll', () => list.updateLiveInfo({ isMessageDisable: this.muteAll.checked }));
+    this.giftsOn = this.#toggle('host.gifts', () => stores.gift.setGiftEnabled({ isEnabled: this.giftsOn.checked }));
+    this.coHost = new CoHostSection(page);
+    this.add(() => this.coHost.dispose());
+    this.end = h('button', { class: 'button danger', type: 'button', t: 'host.end', on: { click: () => this.#confirmEnd() } });
+    this.element = h('div', { class: 'manage' },
+      h('section', {}, h('h2', {}, icon('seat'), h('span', { t: 'host.applications' })), this.applications),
+      h('section', {}, h('h2', {}, icon('users'), h('span', { t: 'host.guests' })), this.guests),
+      this.coHost.element,
+      h('section', {}, h('h2', {}, icon('shield'), h('span', { t: 'host.settings' })), this.muteAll.parentElement, this.giftsOn.parentElement),
+      this.end);
+    this.add(stores.coGuest.subscribe(() => this.#draw()));
+    this.add(list.select(({ currentLive }) => currentLive, () => this.#drawRules()));
+    this.add(onLanguage(() => this.#draw()));
+    const { coGuest } = stores;
+    const say = (key) => ({ detail }) => page.isHost && page.shell.say(t(key, { name: nameOf(detail.guestUser) }));
+    this.listen(coGuest, 'onGuestApplicationReceived', ({ detail }) => this.#applied(detail));
+    this.listen(coGuest, 'onHostInvitationResponded', ({ detail }) => say(detail.isAccept ? 'host.answered' : 'host.declined')({ detail }));
+    this.listen(coGuest, 'onHostInvitationNoResponse', say('host.unanswered'));
+  }
+
+  coHostAsked(detail) {
+    this.coHost.asked(detail);
+  }
+
+  battleAsked(detail) {
+    this.coHost.battleAsked(detail);
+  }
+
+  #toggle(key, change) {
+    const input = h('input', { type: 'checkbox', role: 'switch', on: { change: () => this.#try(change) } });
+    h('label', { class: 'switch' }, h('span', { t: key }), input);
+    return input;
+  }
+
+  async #try(action) {
+    try {
+      await action();
+    } catch (error) {
+      this.page.shell.fail(error);
+      this.#drawRules();
+    }
+  }
+
+  #applied({ guestUser }) {
+    const { coGuest } = this.page.stores;
+    const { userID } = guestUser;
+    this.page.shell.say(t('host.applies', { name: nameOf(guestUser) }), { actions: [
+      { text: t('seat.accept'), isPrimary: true, run: () => this.#try(() => coGuest.acceptApplication({ userID })) },
+      { text: t('seat.reject'), run: () => this.#try(() => coGuest.rejectApplication({ userID })) },
+    ] });
+  }
+
+  #drawRules() {
+    const { isMessageDisable, isGiftEnabled } = this.page.list.state.currentLive;
+    this.muteAll.checked = isMessageDisable;
+    this.giftsOn.checked = isGiftEnabled;
+    this.end.hidden = this.page.role !== 'owner';
+    this.coHost.element.hidden = this.page.role !== 'owner';
+  }
+
+  #draw() {
+    const { coGuest } = this.page.stores;
+    const { applicants, connected } = coGuest.state;
+    const button = (key, className, run) => h('button', { class: `button tight ${className}`, type: 'button', on: { click: () => this.#try(run) } }, t(key));
+    fill(this.applications, applicants.length === 0 ? h('li', { class: 'blank', t: 'host.noApplications' }) : applicants.map((user) => h('li', { class: 'person' },
+      avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)),
+      button('seat.accept', 'primary', () => coGuest.acceptApplication({ userID: user.userID })),
+      button('seat.reject', '', () => coGuest.rejectApplication({ userID: user.userID })))));
+    const guests = connected.filter(({ userID, role }) => role !== 'owner' && userID !== '');
+    fill(this.guests, guests.length === 0 ? h('li', { class: 'blank', t: 'host.noGuests' }) : guests.map((user) => h('li', {},
+      h('button', { class: 'person', type: 'button', on: { click: () => openPerson(this.page, user) } },
+        avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)), icon('more')))));
+  }
+
+  #confirmEnd() {
+    const sheet = openSheet({ t: 'host.endConfirm' }, h('div', { class: 'sheet-foot' },
+      h('button', { class: 'button', type: 'button', t: 'host.keep', on: { click: () => sheet.close() } }),
+      h('button', { class: 'button primary', type: 'button', t: 'host.endYes', on: { click: () => {
+        sheet.close();
+        void this.#try(() => this.page.list.endLive());
+      } } })));
+  }
+}
