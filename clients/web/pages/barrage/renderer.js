@@ -36,7 +36,7 @@ export class BarrageRenderer {
   constructor(canvas) {
     this.#canvas = canvas;
     this.#context = canvas.getContext('2d');
-    this.#font = `600 ${fontSize}px ${getComputedStyle(canvas).fontFamily}`;
+    this.#font = `600 ${fontSize}px ${getComputedStyle(document.body).fontFamily}`;
     this.#scheduler = new LaneScheduler({ lanes: 1, width: 1 });
     this.#observer = new ResizeObserver((entries) => this.#resize(entries[0].contentRect));
     this.#observer.observe(canvas);

@@ -18,7 +18,7 @@ export function chatRow(message, onUser) {
   if (kind === 'welcome') return h('div', { class: 'chat-row welcome' }, bubble(message.text));
   const isOwn = message.isOwn ? ' own' : '';
   const badge = message.role === 'owner' || message.role === 'admin'
-    ? h('span', { class: `badge ${message.role === 'owner' ? 'live' : 'second'}` }, t(message.role === 'owner' ? 'live.host' : 'live.admin'))
+    ? h('span', { class: `badge ${message.role === 'owner' ? 'hot' : 'second'}` }, t(message.role === 'owner' ? 'live.host' : 'live.admin'))
     : undefined;
   if (kind === 'gift') {
     const text = t('chat.gift', { count: message.count, gift: message.gift.name });

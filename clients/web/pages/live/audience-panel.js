@@ -42,7 +42,7 @@ export class AudiencePanel extends Disposer {
 }
 
 function row(page, user, role) {
-  const badge = role && h('span', { class: `badge ${role === 'live.host' ? 'live' : 'second'}` }, t(role));
+  const badge = role && h('span', { class: `badge ${role === 'live.host' ? 'hot' : 'second'}` }, t(role));
   return h('li', {}, h('button', { class: 'person', type: 'button', on: { click: () => openPerson(page, user) } },
     avatar(user), h('span', { class: 'person-name' }, nameOf(user)), badge));
 }

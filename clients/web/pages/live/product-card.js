@@ -4,7 +4,7 @@ import { Disposer, fill, h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
 
 /** The keys of a live's metadata that describe a product. */
-export const productKeys = { name: 'product.name', price: 'product.price', cover: 'product.cover', url: 'product.url' };
+export const productKeys = { name: 'product-name', price: 'product-price', cover: 'product-cover', url: 'product-url' };
 
 /** The product of a live, if its metadata names one. */
 export class ProductCard extends Disposer {

@@ -18,7 +18,7 @@ export function card(info) {
   const element = h('a', { class: `card ${hueClass(info.liveID)}`, href: placeAddress({ page: 'live', live: info.liveID }) },
     h('span', { class: 'card-sign', 'aria-hidden': 'true' }, initials(title)), cover && image(cover),
     h('span', { class: 'card-top' },
-      h('span', { class: `badge${state ? '' : ' live'}` }, icon('eye'), count),
+      h('span', { class: `badge${state ? '' : ' hot'}` }, icon('eye'), count),
       state ? h('span', { class: 'badge' }, t(state))
         : h('span', { class: 'badge' }, voiceTemplates.has(info.seatTemplate) ? t('plaza.voice') : categoryName(info.categoryList[0]))),
     h('span', { class: 'card-body' }, h('span', { class: 'card-title' }, title), h('span', { class: 'card-host' }, nameOf(info.liveOwner))));

@@ -29,7 +29,7 @@ export function sampleLive(number) {
     liveID: `sample-${number}`, liveName: titles[number % titles.length], notice: 'Be kind. Questions are welcome at any time.',
     isMessageDisable: false, isPublicVisible: true, keepOwnerOnSeat: true, maxSeatCount: 9, seatMode: number % 3 === 1 ? 'free' : 'apply',
     seatTemplate: templates[number % templates.length], coverURL: '', backgroundURL: '', categoryList: [number % 6], activityStatus: 0,
-    isGiftEnabled: true, metaData: hasProduct ? { 'product.name': 'Stoneware cup, ash glaze', 'product.price': '€ 24' } : {},
+    isGiftEnabled: true, metaData: hasProduct ? { 'product-name': 'Stoneware cup, ash glaze', 'product-price': '€ 24' } : {},
     liveOwner: owner, createTime: Date.now() - 1_800_000, admins: [people[(number + 3) % people.length].userID], status: number % 9 === 7 ? 3 : 2, maxMemberCount: 0,
   };
 }
