@@ -3,7 +3,7 @@ import { ClientCore } from '../core/client-core.js';
 import { CloseCode, PlazaError, plazaError } from '../core/errors.js';
 import { parseFrame } from '../core/frames.js';
 import { badFrame } from '../core/read.js';
-import { tokenTimes } from '../core/token-schedule.js';
+import { tokenEnd } from '../core/token-keeper.js';
 
 /** How long a token without a readable end is taken to be valid, in milliseconds. */
 const unknownLife = 3_600_000;
@@ -106,8 +106,8 @@ export class PlazaConnection {
 
   /** @param {string} token */
   #tokenValue(token) {
-    const times = tokenTimes(token);
-    return { text: token, left: times === undefined ? unknownLife : times.expiresAt - this.#options.clock.wall() };
+    const end = tokenEnd(token);
+    return { text: token, left: end === undefined ? unknownLife : end - this.#options.clock.wall() };
   }
 
   /**

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import { backOff } from './back-off.js';
+import { callFrame } from './frames.js';
+import { isRetriable } from './reply-policy.js';
+
+/** How many calls the server answers at once for a session. */
+const maxOpen = 16;
+/** How often a call is repeated because the server was busy. */
+const maxRepeats = 3;
 
 /**
  * @typedef {object} UnfinishedCall
@@ -20,20 +28,27 @@
 export class CallQueue {
   /** @type {Map<number, UnfinishedCall>} */
   #calls = new Map();
-  #maxOpen;
+  #random;
 
-  /** @param {number} maxOpen how many calls may wait for their replies at once; the server allows a session 16 */
-  constructor(maxOpen) {
-    this.#maxOpen = maxOpen;
+  /** @param {() => number} random gives numbers from 0 to below 1 */
+  constructor(random) {
+    this.#random = random;
   }
 
   get size() {
     return this.#calls.size;
   }
 
-  /** @param {UnfinishedCall} call */
-  add(call) {
-    this.#calls.set(call.id, call);
+  /**
+   * @param {number} id
+   * @param {string} method
+   * @param {object} params
+   * @param {string | undefined} live
+   * @param {number} deadline
+   */
+  add(id, method, params, live, deadline) {
+    const call = { id, method, params, live, deadline, firstSent: undefined, isSent: false, notBefore: 0, repeats: 0 };
+    this.#calls.set(id, call);
   }
 
   /**
@@ -67,26 +82,45 @@ export class CallQueue {
   }
 
   /**
-   * Takes the calls to send now, in order, and marks them as sent. Calls behind an unanswered `live.join` wait: before
-   * its reply the server would refuse them with `notInRoom`.
+   * Puts a call off that the server was too busy for, to send it again with the same id.
+   *
+   * @param {UnfinishedCall} call
+   * @param {import('./errors.js').PlazaError} error
+   * @param {number} now
+   * @returns {boolean} whether it is sent again
+   */
+  repeatsLater(call, error, now) {
+    if (!isRetriable(error) || call.repeats >= maxRepeats) return false;
+    const at = now + (error.retryAfter ?? 1000) + backOff(call.repeats, this.#random(), 200);
+    if (at >= call.deadline) return false;
+    call.isSent = false;
+    call.repeats += 1;
+    call.notBefore = at;
+    return true;
+  }
+
+  /**
+   * Takes the frames to send now, in the order of the calls. Calls behind an unanswered `live.join` wait: before its reply
+   * the server would refuse them with `notInRoom`.
    *
    * @param {number} now
-   * @returns {UnfinishedCall[]}
+   * @returns {string[]}
    */
-  takeSendable(now) {
-    const sendable = [];
-    let open = 0;
-    for (const call of this.#calls.values()) if (call.isSent) open += 1;
+  takeFrames(now) {
+    const frames = [];
+    let open = this.#openCount();
     for (const call of this.#calls.values()) {
-      if (open >= this.#maxOpen) break;
+      if (open >= maxOpen) break;
       if (!call.isSent && call.notBefore <= now) {
+        const age = call.firstSent === undefined ? undefined : Math.max(0, Math.round(now - call.firstSent));
+        call.firstSent ??= now;
         call.isSent = true;
         open += 1;
-        sendable.push(call);
+        frames.push(callFrame(call.id, call.method, call.params, age));
       }
       if (call.method === 'live.join') break;
     }
-    return sendable;
+    return frames;
   }
 
   /**
@@ -109,16 +143,25 @@ export class CallQueue {
   }
 
   /**
-   * When the next call expires or may be repeated.
+   * When the next call expires or, on an open connection, may be sent again.
    *
+   * @param {boolean} isOpen
    * @returns {number} infinite if nothing is due
    */
-  dueAt() {
+  dueAt(isOpen) {
     let due = Infinity;
+    let isBlocked = !isOpen || this.#openCount() >= maxOpen;
     for (const call of this.#calls.values()) {
       due = Math.min(due, call.deadline);
-      if (!call.isSent && call.repeats > 0) due = Math.min(due, call.notBefore);
+      if (!isBlocked && !call.isSent) due = Math.min(due, call.notBefore);
+      if (call.method === 'live.join') isBlocked = true;
     }
     return due;
+  }
+
+  #openCount() {
+    let open = 0;
+    for (const call of this.#calls.values()) if (call.isSent) open += 1;
+    return open;
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { backOff } from './back-off.js';
 import { CallQueue } from './call-queue.js';
-import { allowsReconnect, CloseCode, plazaError, ReplyCode } from './errors.js';
+import { CloseCode, PlazaError, plazaError } from './errors.js';
 import { callFrame } from './frames.js';
+import { Link } from './link.js';
 import { LivePlace } from './live-place.js';
-import { object, text } from './read.js';
-import { renewalDelay } from './token-schedule.js';
+import { badFrame, object, text } from './read.js';
+import { loginVerdict } from './reply-policy.js';
 
 /**
  * @typedef {object} CoreOptions
@@ -27,13 +27,8 @@ import { renewalDelay } from './token-schedule.js';
  * @typedef {{ kind: string, [detail: string]: any }} CoreEvent
  */
 
-/** How long a connection may take to open, and a login or a ping to be answered, in milliseconds. */
-const answerTimeout = 10_000;
-/** How often a call is repeated because the server was busy. */
-const maxRepeats = 3;
+/** How many calls may be unfinished. */
 const maxUnfinished = 1000;
-/** A gateway that stops asks its clients to leave within some time; longer ones are cut to this. */
-const maxDrain = 60_000;
 
 /**
  * The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
@@ -42,39 +37,31 @@ const maxDrain = 60_000;
  * performs. It reads no clock and makes no random numbers by itself.
  */
 export class ClientCore {
-  /** @type {'idle' | 'fetchingToken' | 'connecting' | 'loggingIn' | 'open' | 'waiting' | 'ended'} */
-  state = 'idle';
-  /** Which live the client is in, and where in its feed. */
-  place = new LivePlace();
   #options;
-  #calls = new CallQueue(16);
+  #link;
+  #calls;
+  #place = new LivePlace();
   /** @type {Action[]} */
   #actions = [];
   #nextID = 1;
   #loginID = 0;
   #renewalID = 0;
-  #failures = 0;
-  /** @type {string | undefined} */
-  #token;
-  #renewAt = Infinity;
-  #tokenFailures = 0;
-  /**
-   * The token that was refused since the last login; a second refusal ends the client.
-   *
-   * @type {string | undefined}
-   */
-  #refused;
-  /** When the present state ends by itself: an attempt that takes too long, or a pause. */
-  #stateEndsAt = Infinity;
-  #drainAt = Infinity;
-  #lastSent = 0;
-  #lastReceived = 0;
-  #pingSentAt = Infinity;
-  #isOnline = true;
 
   /** @param {CoreOptions} options */
   constructor(options) {
     this.#options = { callTimeout: 15_000, pingInterval: 20_000, name: '', avatarURL: '', ...options };
+    this.#calls = new CallQueue(options.random);
+    this.#link = new Link(this.#options, {
+      act: (action) => void this.#actions.push(action),
+      lost: () => this.#calls.connectionLost(),
+      ended: (error) => {
+        for (const { id, method } of this.#calls.takeAll()) this.#actions.push({ type: 'callEnded', id, method, error });
+      },
+    });
+  }
+
+  get state() {
+    return this.#link.state;
   }
 
   /**
@@ -86,33 +73,29 @@ export class ClientCore {
    */
   start(token, now) {
     if (this.state !== 'idle') return [];
-    if (token !== undefined) this.#useToken(token, now);
-    this.#beginConnect(false, now);
+    if (token !== undefined) this.#link.tokens.use(token, now);
+    this.#link.begin(false, now);
     return this.#take();
   }
 
   /** Ends the client for good; unfinished calls fail. */
   stop() {
-    if (this.state === 'ended') return [];
-    this.#end(CloseCode.normal, plazaError('failed', 'the client was stopped'), false);
+    if (this.state !== 'ended') this.#link.end(CloseCode.normal, plazaError('failed', 'the client was stopped'), false);
     return this.#take();
   }
 
   /**
-   * The connection is open.
+   * The connection is open: logs in.
    *
    * @param {number} now
    */
   opened(now) {
     if (this.state !== 'connecting') return [];
-    this.state = 'loggingIn';
-    this.#stateEndsAt = now + answerTimeout;
-    this.#loginID = this.#nextID++;
+    this.#link.loggingIn(now);
+    this.#loginID = this.#makeID();
     const { session, name, avatarURL } = this.#options;
-    const params = {
-      ...(avatarURL ? { avatarURL } : {}), ...(name ? { name } : {}), ...this.place.resumeParams(),
-      session, token: this.#token,
-    };
+    const profile = { ...(name ? { name } : {}), ...(avatarURL ? { avatarURL } : {}) };
+    const params = { token: this.#link.tokens.text, session, ...profile, ...this.#place.resumeParams() };
     this.#send(callFrame(this.#loginID, 'login', params), now);
     return this.#take();
   }
@@ -124,8 +107,7 @@ export class ClientCore {
    * @param {number} now
    */
   closed(code, now) {
-    if (this.state === 'ended' || this.state === 'idle' || this.state === 'waiting') return [];
-    this.#connectionLost(code, now);
+    if (this.#link.isUp) this.#link.lost(code, now);
     return this.#take();
   }
 
@@ -136,14 +118,20 @@ export class ClientCore {
    * @param {number} now
    */
   received(frame, now) {
-    if (this.state === 'ended') return [];
-    this.#lastReceived = now;
-    this.#pingSentAt = Infinity;
-    if (frame.kind === 'reply') this.#reply(frame, now);
-    else if (frame.kind === 'drain') {
-      this.#drainAt = now + this.#options.random() * Math.min(frame.reconnectWithin, maxDrain);
-      this.#event({ kind: 'draining' });
-    } else if (frame.kind !== 'unknown') for (const event of this.place.received(frame)) this.#event(event);
+    if (this.state !== 'loggingIn' && this.state !== 'open') return [];
+    this.#link.heartbeat.received(now);
+    try {
+      if (frame.kind === 'reply') this.#reply(frame, now);
+      else if (frame.kind === 'drain') {
+        this.#link.drain(frame.reconnectWithin, now);
+        this.#events([{ kind: 'draining' }]);
+      } else if (frame.kind !== 'unknown') this.#events(this.#place.received(frame));
+    } catch (error) {
+      if (!(error instanceof PlazaError)) throw error;
+      this.#events([{ kind: 'badFrame', error }]);
+      // Without a login that can be read there is nothing to go on with.
+      if (this.state === 'loggingIn') this.#link.disconnect(now);
+    }
     return this.#take();
   }
 
@@ -157,15 +145,14 @@ export class ClientCore {
    * @returns {{ id: number, actions: Action[] }} `callEnded` reports the call's end
    */
   call(method, params, live, now) {
-    const id = this.#nextID++;
-    const reason = this.state === 'idle' || this.state === 'ended'
-      ? plazaError('notLoggedIn', 'log in first')
-      : this.#calls.size >= maxUnfinished ? plazaError('overloaded', 'too many calls wait', 1000) : undefined;
-    if (reason) this.#actions.push({ type: 'callEnded', id, method, error: reason });
-    else {
-      const deadline = now + this.#options.callTimeout;
-      this.#calls.add({ id, method, params, live, deadline, firstSent: undefined, isSent: false, notBefore: 0, repeats: 0 });
-      if (method === 'live.join' && live !== undefined) this.place.joining(live);
+    const id = this.#makeID();
+    const isEnded = this.state === 'idle' || this.state === 'ended';
+    if (isEnded || this.#calls.size >= maxUnfinished) {
+      const error = isEnded ? plazaError('notLoggedIn', 'log in first') : plazaError('overloaded', 'too many calls wait', 1000);
+      this.#actions.push({ type: 'callEnded', id, method, error });
+    } else {
+      this.#calls.add(id, method, params, live, now + this.#options.callTimeout);
+      if (method === 'live.join' && live !== undefined) this.#place.joining(live);
       this.#sendCalls(now);
     }
     return { id, actions: this.#take() };
@@ -178,11 +165,9 @@ export class ClientCore {
    * @param {number} now
    */
   tokenFetched(token, now) {
-    this.#tokenFailures = 0;
-    this.#useToken(token, now);
-    if (this.state === 'fetchingToken') this.#connect(false, now);
-    else if (this.state === 'open') {
-      this.#renewalID = this.#nextID++;
+    this.#link.tokenFetched(token, now);
+    if (this.state === 'open') {
+      this.#renewalID = this.#makeID();
       this.#send(callFrame(this.#renewalID, 'login', { token: token.text }), now);
     }
     return this.#take();
@@ -194,9 +179,7 @@ export class ClientCore {
    * @param {number} now
    */
   tokenFailed(now) {
-    const pause = backOff(this.#tokenFailures++, this.#options.random(), 1000, 30_000);
-    if (this.state === 'fetchingToken') this.#wait(pause, now);
-    else this.#renewAt = now + Math.max(1000, pause);
+    this.#link.tokenFailed(now);
     return this.#take();
   }
 
@@ -207,9 +190,7 @@ export class ClientCore {
    * @param {number} [spread] over how many milliseconds to spread the attempt
    */
   probe(now, spread = 0) {
-    if (this.state === 'waiting') {
-      this.#stateEndsAt = Math.min(this.#stateEndsAt, now + this.#options.random() * spread);
-    } else if (this.state === 'open' && this.#pingSentAt === Infinity) this.#ping(now);
+    if (this.#link.probe(now, spread)) this.#ping(now);
     return this.#take();
   }
 
@@ -220,11 +201,7 @@ export class ClientCore {
    * @param {number} now
    */
   setOnline(isOnline, now) {
-    if (this.#isOnline === isOnline) return [];
-    this.#isOnline = isOnline;
-    if (isOnline) return this.probe(now, 1000);
-    if (this.state === 'waiting') this.#stateEndsAt = Math.max(this.#stateEndsAt, now + 30_000);
-    return this.#take();
+    return this.#link.setOnline(isOnline, now) && isOnline ? this.probe(now, 1000) : this.#take();
   }
 
   /**
@@ -238,10 +215,7 @@ export class ClientCore {
 
   /** When `tick` must be called next, in milliseconds of the clock; infinite if nothing is due. */
   dueAt() {
-    if (this.state === 'idle' || this.state === 'ended') return Infinity;
-    let due = Math.min(this.#stateEndsAt, this.#calls.dueAt(), this.#drainAt);
-    if (this.state === 'open') due = Math.min(due, this.#renewAt, this.#pingDue(), this.#pingSentAt + answerTimeout);
-    return due;
+    return Math.min(this.#link.dueAt(), this.#calls.dueAt(this.state === 'open'));
   }
 
   /**
@@ -253,19 +227,9 @@ export class ClientCore {
     for (const call of this.#calls.takeExpired(now)) {
       this.#callEnded(call, { error: plazaError('timedOut', 'no answer in time', 1000) });
     }
-    if (this.#stateEndsAt <= now) {
-      if (this.state === 'waiting') this.#beginConnect(true, now);
-      else if (this.state === 'connecting' || this.state === 'loggingIn') this.#disconnect(now);
-    }
-    if (this.#drainAt <= now || this.#pingSentAt + answerTimeout <= now) this.#disconnect(now);
-    if (this.state === 'open') {
-      if (this.#pingDue() <= now) this.#ping(now);
-      if (this.#renewAt <= now) {
-        this.#renewAt = Infinity;
-        if (this.#options.hasTokenProvider) this.#actions.push({ type: 'fetchToken' });
-      }
-      this.#sendCalls(now);
-    }
+    this.#link.tick(now);
+    if (this.state === 'open' && this.#link.heartbeat.pingAt() <= now) this.#ping(now);
+    this.#sendCalls(now);
     return this.#take();
   }
 
@@ -274,15 +238,15 @@ export class ClientCore {
    * @param {number} now
    */
   #reply(frame, now) {
-    if (frame.id === this.#loginID && this.state === 'loggingIn') this.#loginReply(frame, now);
-    else if (frame.id === this.#renewalID && this.#renewalID !== 0) {
-      // A refused token is followed by the server's close frame, which decides.
-      this.#renewalID = 0;
-      this.#event(frame.error ? { kind: 'renewalFailed', error: frame.error } : { kind: 'renewed' });
+    if (frame.id === this.#loginID) {
+      if (this.state === 'loggingIn') this.#loginReply(frame, now);
+    } else if (frame.id === this.#renewalID) {
+      // The close frame that follows a refusal decides what becomes of the connection.
+      if (frame.error) this.#link.tokens.failed(now);
+      this.#events([frame.error ? { kind: 'renewalFailed', error: frame.error } : { kind: 'renewed' }]);
     } else {
       const call = this.#calls.get(frame.id);
-      if (call === undefined) return;
-      if (frame.error && this.#repeatLater(call, frame.error, now)) return;
+      if (call === undefined || (frame.error && this.#calls.repeatsLater(call, frame.error, now))) return;
       this.#calls.remove(frame.id);
       this.#callEnded(call, frame);
       this.#sendCalls(now);
@@ -295,169 +259,62 @@ export class ClientCore {
    * @param {import('./frames.js').ReplyFrame} frame
    * @param {number} now
    */
-  #loginReply(frame, now) {
-    const { error, result } = frame;
-    if (error) {
-      if (error.code === ReplyCode.tokenExpired) return this.#connectionLost(CloseCode.tokenExpired, now, error);
-      if (error.code === ReplyCode.tokenInvalid) return this.#connectionLost(CloseCode.tokenRefused, now, error);
-      if (error.code === ReplyCode.signedInElsewhere) return this.#end(CloseCode.signedInElsewhere, error, true);
-      if (error.code === ReplyCode.overLimit) return this.#end(CloseCode.tooManyConnections, error, true);
-      const isBusy = isRetriable(error) || error.code === ReplyCode.tooFrequent;
-      if (isBusy || this.place.live === undefined) {
-        if (!isBusy) return this.#end(CloseCode.normal, error, true);
-        return this.#disconnect(now, error.retryAfter ?? 0);
-      }
-    }
-    this.state = 'open';
-    this.#stateEndsAt = Infinity;
-    this.#failures = 0;
-    this.#refused = undefined;
-    if (error) {
-      const isLeaving = this.#calls.find('live.leave', this.place.live ?? '') !== undefined;
-      for (const event of this.place.lost(error, isLeaving)) this.#event(event);
-      // The login itself may have been refused because of the resume; a new one without it is always right.
-      return this.#disconnect(now);
-    }
-    if (result?.kind === 'loggedIn') {
-      this.place.noticesFrom(text(result.body.notices, 'notices', ''));
-      this.#event({ kind: 'loggedIn', user: object(result.body.user, 'user'), session: result.body.session });
-    } else if (result?.kind === 'resumed') for (const event of this.place.resumed(result.body)) this.#event(event);
+  #loginReply({ error, result }, now) {
+    if (error) return this.#loginRefused(error, now);
+    if (result?.kind === 'resumed') this.#events(this.#place.resumed(result.body));
+    else if (result?.kind === 'loggedIn') {
+      this.#place.noticesFrom(text(result.body.notices, 'notices', ''));
+      const user = object(result.body.user, 'user');
+      this.#events([{ kind: 'loggedIn', user: { ...user, userID: text(user.userID, 'userID') } }]);
+    } else throw badFrame('no login as the reply to a login');
+    this.#link.opened();
     this.#sendCalls(now);
+  }
+
+  /**
+   * @param {PlazaError} error
+   * @param {number} now
+   */
+  #loginRefused(error, now) {
+    const { live } = this.#place;
+    const meaning = loginVerdict(error, live !== undefined);
+    if (meaning.verdict === 'closed') return this.#link.lost(meaning.code, now, error);
+    if (meaning.verdict === 'end') return this.#link.end(CloseCode.normal, error, true);
+    if (meaning.verdict === 'lost') {
+      this.#events(this.#place.lost(error, this.#calls.find('live.leave', live ?? '') !== undefined));
+    }
+    // After `lost` too: whether the login itself was accepted depends on the error; a new one without the live is sure.
+    this.#link.disconnect(now, meaning.verdict === 'again' ? error.retryAfter : 0);
   }
 
   /**
    * Ends a call, and follows joins and leaves.
    *
    * @param {import('./call-queue.js').UnfinishedCall} call
-   * @param {{ result?: any, error?: any }} outcome
+   * @param {{ result?: { kind: string, body: import('./read.js').JSONObject }, error?: PlazaError }} outcome
    */
-  #callEnded(call, outcome) {
-    const events = this.place.callEnded(call, outcome);
-    this.#actions.push({ type: 'callEnded', id: call.id, method: call.method, result: outcome.result, error: outcome.error });
-    for (const event of events) this.#event(event);
-  }
-
-  /**
-   * Whether a call that the server was too busy for is repeated, with the same id.
-   *
-   * @param {import('./call-queue.js').UnfinishedCall} call
-   * @param {import('./errors.js').PlazaError} error
-   * @param {number} now
-   */
-  #repeatLater(call, error, now) {
-    if (!isRetriable(error) || call.repeats >= maxRepeats) return false;
-    const at = now + (error.retryAfter ?? 1000) + backOff(call.repeats, this.#options.random(), 200);
-    if (at >= call.deadline) return false;
-    Object.assign(call, { isSent: false, repeats: call.repeats + 1, notBefore: at });
-    return true;
+  #callEnded(call, { result, error }) {
+    /** @type {CoreEvent[]} */
+    let events = [];
+    try {
+      events = this.#place.callEnded(call, { result, error });
+    } catch (fault) {
+      if (!(fault instanceof PlazaError)) throw fault;
+      error = fault;
+    }
+    this.#actions.push({ type: 'callEnded', id: call.id, method: call.method, result, error });
+    this.#events(events);
   }
 
   /** @param {number} now */
   #sendCalls(now) {
-    if (this.state !== 'open') return;
-    for (const call of this.#calls.takeSendable(now)) {
-      const age = call.firstSent === undefined ? undefined : Math.max(0, Math.round(now - call.firstSent));
-      call.firstSent ??= now;
-      this.#send(callFrame(call.id, call.method, call.params, age), now);
-    }
-  }
-
-  #pingDue() {
-    if (this.#pingSentAt !== Infinity) return Infinity;
-    return Math.min(this.#lastSent, this.#lastReceived) + this.#options.pingInterval;
+    if (this.state === 'open') for (const frame of this.#calls.takeFrames(now)) this.#send(frame, now);
   }
 
   /** @param {number} now */
   #ping(now) {
-    this.#pingSentAt = now;
-    this.#send(callFrame(this.#nextID++, 'ping', {}), now);
-  }
-
-  /**
-   * @param {{ text: string, left: number }} token
-   * @param {number} now
-   */
-  #useToken(token, now) {
-    this.#token = token.text;
-    this.#renewAt = this.#options.hasTokenProvider ? now + renewalDelay(token.left, this.#options.random()) : Infinity;
-  }
-
-  /**
-   * Connects, with a new token if the present one ends soon.
-   *
-   * @param {boolean} toNextAddress
-   * @param {number} now
-   */
-  #beginConnect(toNextAddress, now) {
-    const needsToken = this.#token === undefined || this.#token === this.#refused || this.#renewAt <= now;
-    if (needsToken && this.#options.hasTokenProvider) {
-      this.state = 'fetchingToken';
-      this.#stateEndsAt = Infinity;
-      this.#actions.push({ type: 'fetchToken' });
-    } else this.#connect(toNextAddress, now);
-  }
-
-  /**
-   * @param {boolean} toNextAddress
-   * @param {number} now
-   */
-  #connect(toNextAddress, now) {
-    this.state = 'connecting';
-    this.#stateEndsAt = now + answerTimeout;
-    this.#lastSent = this.#lastReceived = now;
-    this.#actions.push({ type: 'connect', toNextAddress });
-  }
-
-  /**
-   * Gives the connection up, and connects again later.
-   *
-   * @param {number} now
-   * @param {number} [atLeast]
-   */
-  #disconnect(now, atLeast = 0) {
-    this.#actions.push({ type: 'disconnect', code: CloseCode.normal });
-    this.#connectionLost(CloseCode.lost, now, undefined, atLeast);
-  }
-
-  /**
-   * @param {number} code
-   * @param {number} now
-   * @param {import('./errors.js').PlazaError} [error]
-   * @param {number} [atLeast]
-   */
-  #connectionLost(code, now, error, atLeast = 0) {
-    this.#calls.connectionLost();
-    const isTokenFault = code === CloseCode.tokenExpired || code === CloseCode.tokenRefused;
-    const hasNewToken = isTokenFault && this.#options.hasTokenProvider && this.#refused === undefined;
-    if (!allowsReconnect(code) && !hasNewToken) {
-      return this.#end(code, error ?? plazaError('failed', `the connection ended with code ${code}`), true);
-    }
-    if (error) this.#actions.push({ type: 'disconnect', code: CloseCode.normal });
-    if (isTokenFault) this.#refused = this.#token;
-    this.#event({ kind: 'disconnected', code });
-    this.#wait(atLeast + backOff(this.#failures++, this.#options.random()), now);
-  }
-
-  /**
-   * @param {number} pause
-   * @param {number} now
-   */
-  #wait(pause, now) {
-    this.state = 'waiting';
-    this.#drainAt = this.#pingSentAt = Infinity;
-    this.#stateEndsAt = now + (this.#isOnline ? pause : Math.max(pause, 30_000));
-  }
-
-  /**
-   * @param {number} code
-   * @param {import('./errors.js').PlazaError} error
-   * @param {boolean} tells
-   */
-  #end(code, error, tells) {
-    this.state = 'ended';
-    this.#actions.push({ type: 'disconnect', code: CloseCode.normal });
-    if (tells) this.#event({ kind: 'ended', code, error });
-    for (const call of this.#calls.takeAll()) this.#actions.push({ type: 'callEnded', id: call.id, method: call.method, error });
+    this.#send(callFrame(this.#makeID(), 'ping', {}), now);
+    this.#link.heartbeat.pinged(now);
   }
 
   /**
@@ -465,13 +322,19 @@ export class ClientCore {
    * @param {number} now
    */
   #send(frame, now) {
-    this.#lastSent = now;
+    this.#link.heartbeat.sent(now);
     this.#actions.push({ type: 'send', text: frame });
   }
 
-  /** @param {CoreEvent} event */
-  #event(event) {
-    this.#actions.push({ type: 'event', event });
+  /** @param {CoreEvent[]} events */
+  #events(events) {
+    for (const event of events) this.#actions.push({ type: 'event', event });
+  }
+
+  #makeID() {
+    const id = this.#nextID;
+    this.#nextID += 1;
+    return id;
   }
 
   #take() {
@@ -479,13 +342,4 @@ export class ClientCore {
     this.#actions = [];
     return actions;
   }
-}
-
-/**
- * Whether the same call with the same id may be tried again.
- *
- * @param {import('./errors.js').PlazaError} error
- */
-function isRetriable(error) {
-  return error.code === ReplyCode.overloaded || error.code === ReplyCode.unavailable || error.code === ReplyCode.timedOut;
 }

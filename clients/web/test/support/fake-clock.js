@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Lets promises that are settled run their continuations, however long their chains are. */
+export async function settle() {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A clock that a test moves. */
+export class FakeClock {
+  time = 1000;
+  #timers = new Map();
+  #next = 1;
+  /** The time since 1970 at the clock's 0. */
+  wallStart = 1_700_000_000_000;
+
+  now = () => this.time;
+  wall = () => this.wallStart + this.time;
+
+  setTimeout = (action, delay) => {
+    if (!(delay >= 0)) throw new RangeError(`a timer of ${delay} ms`);
+    const id = this.#next++;
+    this.#timers.set(id, { at: this.time + delay, action });
+    return id;
+  };
+
+  clearTimeout = (id) => void this.#timers.delete(id);
+
+  get timerCount() {
+    return this.#timers.size;
+  }
+
+  /**
+   * Moves the clock and runs what is due, in order.
+   *
+   * @param {number} milliseconds
+   */
+  async advance(milliseconds) {
+    const end = this.time + milliseconds;
+    for (let runs = 0; ; runs += 1) {
+      if (runs > 100_000) throw new Error('timers run without end');
+      const due = [...this.#timers].filter(([, timer]) => timer.at <= end).sort(([a, x], [b, y]) => x.at - y.at || a - b)[0];
+      if (due === undefined) break;
+      const [id, { at, action }] = due;
+      this.#timers.delete(id);
+      this.time = Math.max(this.time, at);
+      action();
+      await settle();
+    }
+    this.time = end;
+    await settle();
+  }
+}

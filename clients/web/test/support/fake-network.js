@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** A network of fake WebSockets: records what clients send, and lets a test be the server. */
+export class FakeNetwork {
+  /** All sockets that were made, the present one last. */
+  sockets = [];
+  /** What a test does with each frame that is sent, besides recording it. */
+  onSent = (_frame, _socket) => {};
+  /** Whether a new socket opens by itself. */
+  opensAtOnce = false;
+
+  constructor() {
+    const network = this;
+    this.WebSocket = class {
+      constructor(url, protocol) {
+        Object.assign(this, { url, protocol, sent: [], isOpen: false, isClosed: false, closedWith: undefined });
+        network.sockets.push(this);
+        if (network.opensAtOnce) queueMicrotask(() => this.open());
+      }
+
+      open() {
+        if (this.isClosed) return;
+        this.isOpen = true;
+        this.onopen?.({});
+      }
+
+      send(text) {
+        if (!this.isOpen || this.isClosed) throw new Error('sent on a socket that is not open');
+        const frame = JSON.parse(text);
+        this.sent.push(frame);
+        network.onSent(frame, this);
+      }
+
+      close(code) {
+        this.isClosed = true;
+        this.closedWith = code;
+      }
+
+      /** Ends the connection from the server's side, or as a lost network does. */
+      end(code) {
+        this.isClosed = true;
+        this.onclose?.({ code });
+      }
+
+      receive(frame) {
+        this.onmessage?.({ data: typeof frame === 'string' ? frame : JSON.stringify(frame) });
+      }
+
+      receiveData(data) {
+        this.onmessage?.({ data });
+      }
+
+      reply(id, kind, body = {}) {
+        this.receive({ reply: { id, result: { [kind]: body } } });
+      }
+
+      fail(id, code, name, retryAfter) {
+        this.receive({ reply: { id, error: { code, name, message: name, ...(retryAfter === undefined ? {} : { retryAfter }) } } });
+      }
+    };
+  }
+
+  get socket() {
+    return this.sockets[this.sockets.length - 1];
+  }
+}
