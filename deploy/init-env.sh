@@ -1,13 +1,43 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes .env, from which docker-compose.yml takes every secret: a random signing key for the app "demo", a random
-# password for Redis, and a random session key. Readable by its owner alone.
-#
-# Keeps what an existing .env says, and adds what it lacks. Run it again after a change of LIVEPLAZA_APPS_JSON: it makes
-# anew the two parts of it that services other than gateways are given.
+# Makes .env, from which docker-compose.yml takes every secret and what was chosen for this machine; --help says more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 umask 077
+
+usage() {
+  cat <<'EOT'
+usage: deploy/init-env.sh [--profiles NAME[,...]]
+
+Makes .env for docker-compose.yml, readable by its owner alone: a random signing key for the app "demo", random passwords
+for Redis and Grafana, and a random session key. Keeps what an existing .env says, and adds what it lacks. Run it again
+after a change of LIVEPLAZA_APPS_JSON: it makes anew the two parts of it that services other than gateways are given.
+
+  --profiles NAMES   what `docker compose up` starts from now on, also without --profile; .env keeps it:
+                       default   one broker, each service once
+                       ha        three brokers, three copies of all that is written, each service twice
+                       observe   Prometheus and Grafana
+                     for example --profiles ha,observe. One broker and three have different volumes: after a change
+                     the other's topics are still there, and unused
+  --help             show this, and do nothing
+EOT
+}
+profiles=""
+while (($#)); do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --profiles=*) profiles=${1#*=} ;;
+    --profiles) profiles=${2:-none} && shift ;;
+    *) usage >&2 && exit 64 ;;
+  esac
+  shift
+done
+for profile in ${profiles//,/ }; do
+  case $profile in
+    default | ha | observe) ;;
+    *) printf 'init-env: there is no profile "%s": default, ha and observe are\n' "$profile" >&2 && exit 64 ;;
+  esac
+done
 say() { printf 'init-env: %s\n' "$*"; }
 random() { head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '=\n'; }
 has() { grep -q "^$1=" .env; }
@@ -39,6 +69,43 @@ if ! has LIVEPLAZA_SESSION_KEY; then
 LIVEPLAZA_SESSION_KEY=$(random)
 EOF
   say "made a new session key"
+fi
+
+if ! has LIVEPLAZA_GRAFANA_PASSWORD; then
+  cat >>.env <<EOF
+# The password of Grafana's user "admin", when Grafana starts for the first time.
+LIVEPLAZA_GRAFANA_PASSWORD=$(random)
+EOF
+  say "made a new password for Grafana"
+fi
+
+if ! has LIVEPLAZA_PROXY_USER; then
+  cat >>.env <<EOF
+# The user and group as whom the proxy reads the files of deploy/haproxy.
+LIVEPLAZA_PROXY_USER=$(id -u):$(id -g)
+EOF
+fi
+
+if [[ -n $profiles ]]; then
+  block='COMPOSE_PROFILES|LIVEPLAZA_KAFKA|LIVEPLAZA_KAFKA_VOTERS|LIVEPLAZA_KAFKA_VOLUME|LIVEPLAZA_REPLICATION|LIVEPLAZA_MIN_INSYNC_REPLICAS|LIVEPLAZA_INSTANCES'
+  kept=$(grep -Ev "^($block)=|^# Profiles, chosen by" .env)
+  chosen=$(tr ',' '\n' <<<"$profiles" | { grep -v '^default$' || true; } | sort -u | paste -sd, -)
+  {
+    printf '%s\n' "$kept"
+    printf '# Profiles, chosen by deploy/init-env.sh --profiles.\nCOMPOSE_PROFILES=%s\n' "$chosen"
+    if [[ ,$chosen, == *,ha,* ]]; then
+      cat <<'EOF'
+LIVEPLAZA_KAFKA=kafka:9092,kafka-2:9092,kafka-3:9092
+LIVEPLAZA_KAFKA_VOTERS=1@kafka:9093,2@kafka-2:9093,3@kafka-3:9093
+LIVEPLAZA_KAFKA_VOLUME=kafka-ha-data
+LIVEPLAZA_REPLICATION=3
+LIVEPLAZA_MIN_INSYNC_REPLICAS=2
+LIVEPLAZA_INSTANCES=2
+EOF
+    fi
+  } >.env.new
+  mv .env.new .env
+  say "profiles: ${chosen:-default}"
 fi
 
 # The parts of the apps that services other than gateways are given: without keys, and without the secrets of webhooks.
