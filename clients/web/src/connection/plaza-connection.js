@@ -94,8 +94,8 @@ export class PlazaConnection {
    */
   call(method, params, live) {
     return new Promise((resolve, reject) => {
-      const { id, actions } = this.#core.call(method, params, live, this.#now());
-      this.#waiting.set(id, { resolve, reject });
+      const { handle, actions } = this.#core.call(method, params, live, this.#now());
+      this.#waiting.set(handle, { resolve, reject });
       this.#perform(actions);
     });
   }
@@ -136,8 +136,8 @@ export class PlazaConnection {
       case 'fetchToken': return void this.#fetchToken();
       case 'event': return this.#options.onEvent(action.event);
       case 'callEnded': {
-        const waiting = this.#waiting.get(action.id);
-        this.#waiting.delete(action.id);
+        const waiting = this.#waiting.get(action.handle);
+        this.#waiting.delete(action.handle);
         if (action.error) waiting?.reject(action.error);
         else waiting?.resolve(action.result?.body ?? {});
       }

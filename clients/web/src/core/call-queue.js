@@ -10,7 +10,8 @@ const maxRepeats = 3;
 
 /**
  * @typedef {object} UnfinishedCall
- * @property {number} id
+ * @property {number} handle by which the client knows the call
+ * @property {number | undefined} id by which the server knows it, from its first sending on
  * @property {string} method
  * @property {object} params
  * @property {string | undefined} live the live that the call is about
@@ -22,12 +23,22 @@ const maxRepeats = 3;
  */
 
 /**
- * The calls without an outcome, in the order in which they were made. A call keeps its id for as long as it is here, so
- * that the server applies it at most once.
+ * The calls without an outcome, in the order in which they were made. A call that was sent keeps its id, so that the server
+ * applies it at most once.
  */
 export class CallQueue {
-  /** @type {Map<number, UnfinishedCall>} */
+  /**
+   * By handle.
+   *
+   * @type {Map<number, UnfinishedCall>}
+   */
   #calls = new Map();
+  /**
+   * Those that were sent, by id.
+   *
+   * @type {Map<number, UnfinishedCall>}
+   */
+  #sent = new Map();
   #random;
 
   /** @param {() => number} random gives numbers from 0 to below 1 */
@@ -40,28 +51,31 @@ export class CallQueue {
   }
 
   /**
-   * @param {number} id
+   * @param {number} handle
    * @param {string} method
    * @param {object} params
    * @param {string | undefined} live
    * @param {number} deadline
    */
-  add(id, method, params, live, deadline) {
-    const call = { id, method, params, live, deadline, firstSent: undefined, isSent: false, notBefore: 0, repeats: 0 };
-    this.#calls.set(id, call);
+  add(handle, method, params, live, deadline) {
+    const call = { handle, id: undefined, method, params, live, deadline, firstSent: undefined, isSent: false, notBefore: 0, repeats: 0 };
+    this.#calls.set(handle, call);
   }
 
   /**
+   * The call that a reply with this id answers.
+   *
    * @param {number} id
    * @returns {UnfinishedCall | undefined}
    */
   get(id) {
-    return this.#calls.get(id);
+    return this.#sent.get(id);
   }
 
-  /** @param {number} id */
-  remove(id) {
-    this.#calls.delete(id);
+  /** @param {UnfinishedCall} call */
+  remove(call) {
+    this.#calls.delete(call.handle);
+    if (call.id !== undefined) this.#sent.delete(call.id);
   }
 
   /**
@@ -101,12 +115,14 @@ export class CallQueue {
 
   /**
    * Takes the frames to send now, in the order of the calls. Calls behind an unanswered `live.join` wait: before its reply
-   * the server would refuse them with `notInRoom`.
+   * the server would refuse them with `notInRoom`. A call gets its id when it is first sent, because each new call of a
+   * session, a login too, needs a higher one than those before.
    *
    * @param {number} now
+   * @param {() => number} makeID
    * @returns {string[]}
    */
-  takeFrames(now) {
+  takeFrames(now, makeID) {
     const frames = [];
     let open = this.#openCount();
     for (const call of this.#calls.values()) {
@@ -114,6 +130,8 @@ export class CallQueue {
       if (!call.isSent && call.notBefore <= now) {
         const age = call.firstSent === undefined ? undefined : Math.max(0, Math.round(now - call.firstSent));
         call.firstSent ??= now;
+        call.id ??= makeID();
+        this.#sent.set(call.id, call);
         call.isSent = true;
         open += 1;
         frames.push(callFrame(call.id, call.method, call.params, age));
@@ -131,7 +149,7 @@ export class CallQueue {
    */
   takeExpired(now) {
     const expired = [...this.#calls.values()].filter((call) => call.deadline <= now);
-    for (const call of expired) this.#calls.delete(call.id);
+    for (const call of expired) this.remove(call);
     return expired;
   }
 
@@ -139,6 +157,7 @@ export class CallQueue {
   takeAll() {
     const all = [...this.#calls.values()];
     this.#calls.clear();
+    this.#sent.clear();
     return all;
   }
 

@@ -21,7 +21,7 @@ import { loginVerdict } from './reply-policy.js';
  *   | { type: 'send', text: string }
  *   | { type: 'disconnect', code: number }
  *   | { type: 'fetchToken' }
- *   | { type: 'callEnded', id: number, method: string, result?: { kind: string, body: import('./read.js').JSONObject }, error?: import('./errors.js').PlazaError }
+ *   | { type: 'callEnded', handle: number, method: string, result?: { kind: string, body: import('./read.js').JSONObject }, error?: import('./errors.js').PlazaError }
  *   | { type: 'event', event: CoreEvent }} Action
  *
  * @typedef {{ kind: string, [detail: string]: any }} CoreEvent
@@ -44,6 +44,7 @@ export class ClientCore {
   /** @type {Action[]} */
   #actions = [];
   #nextID = 1;
+  #nextHandle = 1;
   #loginID = 0;
   #renewalID = 0;
 
@@ -55,7 +56,7 @@ export class ClientCore {
       act: (action) => void this.#actions.push(action),
       lost: () => this.#calls.connectionLost(),
       ended: (error) => {
-        for (const { id, method } of this.#calls.takeAll()) this.#actions.push({ type: 'callEnded', id, method, error });
+        for (const { handle, method } of this.#calls.takeAll()) this.#actions.push({ type: 'callEnded', handle, method, error });
       },
     });
   }
@@ -142,20 +143,21 @@ export class ClientCore {
    * @param {object} params
    * @param {string | undefined} live the live that the call is about
    * @param {number} now
-   * @returns {{ id: number, actions: Action[] }} `callEnded` reports the call's end
+   * @returns {{ handle: number, actions: Action[] }} `callEnded` reports the end of the call with this handle
    */
   call(method, params, live, now) {
-    const id = this.#makeID();
+    const handle = this.#nextHandle;
+    this.#nextHandle += 1;
     const isEnded = this.state === 'idle' || this.state === 'ended';
     if (isEnded || this.#calls.size >= maxUnfinished) {
       const error = isEnded ? plazaError('notLoggedIn', 'log in first') : plazaError('overloaded', 'too many calls wait', 1000);
-      this.#actions.push({ type: 'callEnded', id, method, error });
+      this.#actions.push({ type: 'callEnded', handle, method, error });
     } else {
-      this.#calls.add(id, method, params, live, now + this.#options.callTimeout);
+      this.#calls.add(handle, method, params, live, now + this.#options.callTimeout);
       if (method === 'live.join' && live !== undefined) this.#place.joining(live);
       this.#sendCalls(now);
     }
-    return { id, actions: this.#take() };
+    return { handle, actions: this.#take() };
   }
 
   /**
@@ -247,7 +249,7 @@ export class ClientCore {
     } else {
       const call = this.#calls.get(frame.id);
       if (call === undefined || (frame.error && this.#calls.repeatsLater(call, frame.error, now))) return;
-      this.#calls.remove(frame.id);
+      this.#calls.remove(call);
       this.#callEnded(call, frame);
       this.#sendCalls(now);
     }
@@ -302,13 +304,13 @@ export class ClientCore {
       if (!(fault instanceof PlazaError)) throw fault;
       error = fault;
     }
-    this.#actions.push({ type: 'callEnded', id: call.id, method: call.method, result, error });
+    this.#actions.push({ type: 'callEnded', handle: call.handle, method: call.method, result, error });
     this.#events(events);
   }
 
   /** @param {number} now */
   #sendCalls(now) {
-    if (this.state === 'open') for (const frame of this.#calls.takeFrames(now)) this.#send(frame, now);
+    if (this.state === 'open') for (const frame of this.#calls.takeFrames(now, () => this.#makeID())) this.#send(frame, now);
   }
 
   /** @param {number} now */

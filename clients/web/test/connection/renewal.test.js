@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LivePlaza } from '../../src/index.js';
+import { FakeClock, settle } from '../support/fake-clock.js';
+import { FakeNetwork } from '../support/fake-network.js';
+
+/** A client whose provider gives tokens of an hour, numbered. */
+function make(more = {}) {
+  const clock = new FakeClock();
+  const network = new FakeNetwork();
+  const run = { clock, network, asked: 0, life: 3600, fails: false, events: [], faults: [] };
+  const tokenProvider = async () => {
+    run.asked += 1;
+    if (run.fails) throw new Error('the backend is away');
+    const exp = Math.floor(clock.wall() / 1000) + run.life;
+    return `${run.asked}.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.s`;
+  };
+  run.plaza = new LivePlaza({
+    url: 'ws://g/v1', session: 's', WebSocket: network.WebSocket, clock, random: () => 0.5, page: {}, tokenProvider, ...more,
+  });
+  run.plaza.addEventListener('error', (event) => run.faults.push(event.detail));
+  for (const type of ['kickedOffline', 'loginExpired', 'connectionEnded']) {
+    run.plaza.loginStore.addEventListener(type, () => run.events.push(type));
+  }
+  run.login = async () => {
+    const login = run.plaza.loginStore.login();
+    await settle();
+    run.accept();
+    await login;
+  };
+  run.accept = () => {
+    network.socket.open();
+    network.socket.reply(network.socket.sent[0].id, 'loggedIn', { gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol' } });
+  };
+  run.last = () => network.socket.sent[network.socket.sent.length - 1];
+  return run;
+}
+
+describe('tokens', () => {
+  it('are renewed before their end on the open connection, with the token alone', async () => {
+    const run = make();
+    await run.login();
+    assert.equal(run.asked, 1);
+    for (let turn = 2; turn < 5; turn += 1) {
+      // Until 90 s before the end: a minute, and half of the spread.
+      while (run.asked < turn) {
+        await run.clock.advance(20_000);
+        if (run.last().method === 'ping') run.network.socket.reply(run.last().id, 'done');
+        await settle();
+      }
+      const logins = run.network.socket.sent.filter((frame) => frame.method === 'login');
+      assert.equal(logins.length, turn);
+      assert.deepEqual(Object.keys(logins[turn - 1].params), ['token']);
+      assert.ok(logins[turn - 1].params.token.startsWith(`${turn}.`));
+      run.network.socket.reply(logins[turn - 1].id, 'loggedIn', { gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol' } });
+      const elapsed = run.clock.time;
+      assert.ok(elapsed <= (turn - 1) * 3600_000, `renewed after ${elapsed}`);
+    }
+    assert.equal(run.network.sockets.length, 1);
+    assert.deepEqual(run.events, []);
+  });
+
+  it('are asked for again while the provider fails', async () => {
+    const run = make();
+    await run.login();
+    run.fails = true;
+    run.network.onSent = (frame, socket) => {
+      if (frame.method === 'ping') queueMicrotask(() => socket.reply(frame.id, 'done'));
+    };
+    await run.clock.advance(3_600_000 - 60_000);
+    assert.ok(run.asked > 2, `asked ${run.asked} times`);
+    assert.equal(run.faults.length, run.asked - 1);
+    run.fails = false;
+    await run.clock.advance(31_000);
+    assert.equal(run.last().method, 'login');
+  });
+
+  it('that end lead to a new one and a new connection', async () => {
+    const run = make();
+    await run.login();
+    run.network.socket.end(4101);
+    await run.clock.advance(100);
+    assert.equal(run.asked, 2);
+    assert.equal(run.network.sockets.length, 2);
+    run.accept();
+    assert.ok(run.network.socket.sent[0].params.token.startsWith('2.'));
+    assert.equal(run.plaza.loginStore.state.connectionStatus, 'connected');
+    assert.deepEqual(run.events, []);
+  });
+
+  it('that are refused twice end the login', async () => {
+    const run = make();
+    await run.login();
+    run.network.socket.end(4100);
+    await run.clock.advance(100);
+    run.network.socket.open();
+    run.network.socket.fail(run.network.socket.sent[0].id, 70003, 'tokenInvalid');
+    await run.clock.advance(60_000);
+    assert.equal(run.asked, 2);
+    assert.deepEqual(run.events, ['loginExpired', 'connectionEnded']);
+  });
+
+  it('are asked for before a connection when they have ended meanwhile', async () => {
+    const run = make();
+    await run.login();
+    run.network.socket.end(1006);
+    run.clock.time += 4_000_000;
+    await run.clock.advance(100);
+    assert.equal(run.asked, 2);
+    run.accept();
+    assert.ok(run.network.socket.sent[0].params.token.startsWith('2.'));
+  });
+
+  it('are not asked for by a client that was stopped', async () => {
+    const run = make();
+    await run.login();
+    run.plaza.disconnect();
+    await run.clock.advance(86_400_000);
+    assert.equal(run.asked, 1);
+    assert.equal(run.clock.timerCount, 0);
+  });
+});
