@@ -6,13 +6,14 @@ cd "$(dirname "$0")/.."
 
 usage() {
   cat <<'EOT'
-usage: deploy/fuzz.sh [--seconds N | --runs N] [--address] [--keep FOLDER] [--list] [target…]
+usage: deploy/fuzz.sh [--seconds N | --runs N] [--seed N] [--address] [--keep FOLDER] [--list] [target…]
 
 Builds the fuzz targets once, runs each (or those that are named), and prints its executions. Stops at the first input
 that traps, leaks, hangs for 10 s or needs more than 2 GB: its path is printed, and the exit status is 1.
 
   --seconds N      how long each target runs; 10 if neither is given
   --runs N         how many inputs each target gets
+  --seed N         the seed of all chance; default: another one each time
   --address        also build with the address sanitizer: slower, but finds memory faults of unsafe code
   --keep FOLDER    keep new inputs that reach new code in FOLDER/<target>, and begin with those that are there
   --list           show the targets, and do nothing
@@ -38,6 +39,7 @@ for file in "$sources"/*Fuzz.swift; do
 done
 
 limit=(-max_total_time=10)
+seed=()
 sanitizers=fuzzer
 work=.build/fuzz
 keep=
@@ -49,6 +51,11 @@ while (($#)); do
     --seconds | --runs)
       [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "$1 needs a whole number of at least 1"
       if [[ $1 == --seconds ]]; then limit=(-max_total_time="$2"); else limit=(-runs="$2"); fi
+      shift
+      ;;
+    --seed)
+      [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "--seed needs a whole number of at least 1"
+      seed=(-seed="$2")
       shift
       ;;
     --address)
@@ -116,7 +123,7 @@ for target in "${targets[@]}"; do
   mkdir -p "$found"
   log=$work/$target.log
   began=$SECONDS
-  if ! "$work/$target" "${limit[@]}" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -dict=Tests/Fuzz/numbers.dict \
+  if ! "$work/$target" "${limit[@]}" "${seed[@]}" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -dict=Tests/Fuzz/numbers.dict \
     -artifact_prefix="$work/findings/$target-" -print_final_stats=1 -verbosity=1 \
     "$found" "Tests/Fuzz/Corpus/$target" >"$log" 2>&1; then
     grep -aE 'ERROR|SUMMARY|Fatal error|Test unit written' "$log" >&2 || tail -n 20 "$log" >&2
