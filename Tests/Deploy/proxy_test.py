@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs deploy/haproxy/haproxy.cfg before two gateways of a real cluster, and checks what clients see.
+
+WebSocket and HTTP pass on each port, with TLS too; gateways see each client's address, and what a client writes about its
+own counts for nothing; a gateway that is stopped drains without one refused client; so does the proxy itself.
+
+Needs haproxy (2.6 or later) and openssl, and the built programs. Listens on loopback only, takes about a minute, at most
+four, and ends everything that it starts. Exit status 0: all of it held.
+"""
+import argparse
+import base64
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import threading
+import time
+
+from local_cluster import PROGRAMS, ROOT, Cluster, Failure, Processes, bin_directory, free_ports, get, program, say, wait_until
+
+CONFIGURATION = os.path.join(ROOT, "deploy", "haproxy")
+# Of an address and a gateway.
+CONNECTIONS_PER_ADDRESS = 5
+
+
+class WebSocket:
+    """A client's end: the handshake, text frames, and the code of a close."""
+
+    def __init__(self, port, source="127.0.0.9", tls=None, headers=()):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=8, source_address=(source, 0))
+        if tls:
+            self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
+        key = base64.b64encode(os.urandom(16)).decode()
+        lines = ["GET /v1 HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
+                 f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: liveplaza.v1", *headers]
+        self.socket.sendall("\r\n".join([*lines, "", ""]).encode())
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            byte = self.socket.recv(1)
+            if not byte:
+                break
+            head += byte
+        self.status = int(head.split()[1]) if head.startswith(b"HTTP/1.1 ") else 0
+
+    def send(self, value):
+        payload, mask = json.dumps(value).encode(), os.urandom(4)
+        size = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + struct.pack(">H", len(payload))
+        self.socket.sendall(b"\x81" + size + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload)))
+
+    def exactly(self, count):
+        data = b""
+        while len(data) < count:
+            more = self.socket.recv(count - len(data))
+            if not more:
+                raise ConnectionError("closed without a close frame")
+            data += more
+        return data
+
+    def receive(self):
+        """The next frame: ("text", JSON) or ("close", code); pings are passed over."""
+        while True:
+            first, second = self.exactly(2)
+            size = second & 0x7F
+            if size == 126:
+                size = struct.unpack(">H", self.exactly(2))[0]
+            elif size == 127:
+                size = struct.unpack(">Q", self.exactly(8))[0]
+            payload = self.exactly(size)
+            if first & 0x0F == 1:
+                return "text", json.loads(payload)
+            if first & 0x0F == 8:
+                return "close", struct.unpack(">H", payload[:2])[0] if payload else 0
+
+    def call(self, number, method, params):
+        self.send({"id": number, "method": method, "params": params})
+        while True:
+            kind, value = self.receive()
+            if kind == "close":
+                raise Failure(f"{method} was answered by a close with {value}")
+            if value.get("reply", {}).get("id") == number:
+                return value["reply"]
+
+    def login(self, token, session="one"):
+        reply = self.call(1, "login", {"token": token, "session": session})
+        if "loggedIn" not in reply.get("result", {}):
+            raise Failure(f"login was answered by {reply}")
+        return reply["result"]["loggedIn"]["gateway"]
+
+    def close(self):
+        self.socket.close()
+
+
+def programs_with_limits(processes, source):
+    """A folder of the programs in which a gateway has a limit for an address; `plaza up` sets none that could be reached."""
+    folder = processes.path("bin")
+    os.mkdir(folder)
+    for name in PROGRAMS:
+        if name != "gateway":
+            os.symlink(os.path.join(source, name), os.path.join(folder, name))
+    with open(os.path.join(folder, "gateway"), "w") as file:
+        file.write(f"""#!/bin/bash
+arguments=(); last=
+for argument; do
+  [[ $last == --connections-per-address ]] && argument={CONNECTIONS_PER_ADDRESS}
+  arguments+=("$argument"); last=$argument
+done
+exec {os.path.join(source, "gateway")} "${{arguments[@]}}"
+""")
+    os.chmod(file.name, 0o755)
+    return folder
+
+
+class Proxy:
+    """HAProxy with the shipped configuration, before the gateways of a cluster."""
+
+    def __init__(self, processes, cluster):
+        self.port, self.http, self.tls_port, self.ops = free_ports(4)
+        haproxy, certificate = program("haproxy", "haproxy"), self.certificate(processes)
+        with open(os.path.join(CONFIGURATION, "gateways-hosts.cfg")) as file:
+            gateways = file.read()
+        for number, gateway in enumerate(cluster.instances("gateway"), 1):
+            for shipped, port in ((8080, gateway["ports"]["ws"]), (8081, gateway["ports"]["http"])):
+                gateways = re.sub(rf"10\.0\.0\.1{number}:{shipped}(.*) port 9100", rf"127.0.0.1:{port}\1 port {gateway['opsPort']}", gateways)
+        if "10.0.0." in gateways:
+            raise Failure("gateways-hosts.cfg names other servers than this test replaces")
+        with open(processes.path("gateways.cfg"), "w") as file:
+            file.write(gateways)
+        environment = {**os.environ, "PROXY_HOST": "127.0.0.1", "PROXY_PORT": str(self.port), "PROXY_HTTP_PORT": str(self.http),
+                       "PROXY_TLS_PORT": str(self.tls_port), "PROXY_CERTIFICATES": certificate, "PROXY_OPS_HOST": "127.0.0.1",
+                       "PROXY_OPS_PORT": str(self.ops), "PROXY_DRAIN": "6s"}
+        files = ["-f", os.path.join(CONFIGURATION, "haproxy.cfg"), "-f", file.name]
+        check = subprocess.run([haproxy, "-c", *files], env=environment, capture_output=True, text=True)
+        if check.returncode != 0 or "WARNING" in check.stderr:
+            raise Failure(f"haproxy -c: {check.stderr}")
+        self.process = processes.start("haproxy.log", [haproxy, "-W", "-db", *files], env=environment)
+        wait_until("the proxy has a gateway", lambda: self.readiness() == 200, 20)
+
+    def certificate(self, processes):
+        key, certificate, both = (processes.path(name) for name in ("key.pem", "certificate.pem", "both.pem"))
+        subprocess.run([program("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
+                        "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out",
+                        certificate], check=True, capture_output=True)
+        with open(both, "w") as file:
+            for name in (certificate, key):
+                with open(name) as part:
+                    file.write(part.read())
+        self.trust = ssl.create_default_context(cafile=certificate)
+        return both
+
+    def readiness(self):
+        return get(f"http://127.0.0.1:{self.ops}/readyz")[0]
+
+    def servers_up(self):
+        text = get(f"http://127.0.0.1:{self.ops}/metrics")[1]
+        return len(re.findall(r'haproxy_server_status\{proxy="gateways_websocket",server="[^"]*",state="UP"\} 1', text))
+
+
+def http_status(port, path, token, source, tls=None, headers=()):
+    """One HTTP request from an address of loopback; its status, 0 when the connection ended without one."""
+    client = socket.create_connection(("127.0.0.1", port), timeout=8, source_address=(source, 0))
+    try:
+        if tls:
+            client = tls.wrap_socket(client, server_hostname="localhost")
+        lines = [f"GET {path} HTTP/1.1", "Host: localhost", "Connection: close", f"Authorization: Bearer {token}", *headers]
+        client.sendall("\r\n".join([*lines, "", ""]).encode())
+        answer = b""
+        while more := client.recv(65536):
+            answer += more
+        return int(answer.split()[1]) if answer.startswith(b"HTTP/1.1 ") else 0
+    finally:
+        client.close()
+
+
+def check_ways(cluster, proxy):
+    token = cluster.token("walker")
+    seen = set()
+    ways = [("plain", proxy.port, None), ("plain, the HTTP port", proxy.http, None), ("TLS", proxy.tls_port, proxy.trust)]
+    for name, port, tls in ways:
+        for number in range(4):
+            client = WebSocket(port, tls=tls)
+            if client.status != 101:
+                raise Failure(f"WebSocket, {name}: {client.status}")
+            seen.add(client.login(token, f"s{number}"))
+            client.close()
+        status = http_status(port, "/v1/lives", token, "127.0.0.9", tls)
+        if status != 200:
+            raise Failure(f"HTTP, {name}: {status}")
+    if len(seen) != 2:
+        raise Failure(f"all of twelve WebSockets went to {seen}")
+    say("WebSocket and HTTP pass: plain on both ports, and by TLS; WebSockets reach both gateways")
+    demo = cluster.plaza("demo", "--gateway", f"127.0.0.1:{proxy.port}", timeout=90)
+    if demo.returncode != 0:
+        raise Failure(f"plaza demo through the proxy: {demo.stdout[-800:]}{demo.stderr[-400:]}")
+    say("plaza demo passes through the proxy")
+
+
+def check_addresses(cluster, proxy):
+    gateways = cluster.instances("gateway")
+    bound = CONNECTIONS_PER_ADDRESS * len(gateways)
+    clients = [WebSocket(proxy.port, "127.0.0.2", headers=[f"X-Forwarded-For: 10.1.1.{n}"]) for n in range(bound + 4)]
+    statuses = [client.status for client in clients]
+    if statuses.count(101) != bound or statuses.count(429) != 4:
+        raise Failure(f"{bound} WebSockets of one address are allowed, the statuses were {statuses}")
+    other = WebSocket(proxy.port, "127.0.0.3")
+    if other.status != 101:
+        raise Failure(f"another address got {other.status} while the first was at its limit")
+    for client in [*clients, other]:
+        client.close()
+    say(f"gateways count WebSockets of each client's address: {bound} pass, further ones get 429, another address passes")
+    statuses = [http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.4", headers=[f"X-Forwarded-For: 10.2.2.{n}"])
+                for n in range(60)]
+    if 429 not in statuses or http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.5") != 401:
+        raise Failure(f"refused tokens are counted for an address; the statuses were {statuses}")
+    say(f"gateways count HTTP requests alike, whatever a client writes in X-Forwarded-For: {statuses.count(429)} of 60 got 429")
+    # A connection that comes from the proxy's address without its header.
+    direct = WebSocket(gateways[0]["ports"]["ws"], "127.0.0.1")
+    if direct.status != 0:
+        raise Failure(f"a gateway answered {direct.status} to a connection without a PROXY header")
+
+
+def check_drain_of_gateway(cluster, proxy):
+    gateway = cluster.instances("gateway")[0]
+    token, closes, refused, passed = cluster.token("drainer"), [], [], []
+    clients = [WebSocket(proxy.port, f"127.0.1.{n + 1}") for n in range(12)]
+    names = [client.login(cluster.token(f"drained-{n}")) for n, client in enumerate(clients)]
+
+    def await_close(client):
+        client.socket.settimeout(20)
+        try:
+            while True:
+                kind, value = client.receive()
+                if kind == "close":
+                    return closes.append(value)
+        except OSError as error:
+            closes.append(str(error))
+
+    on_it = [client for client, name in zip(clients, names) if name == gateway["name"]]
+    threads = [threading.Thread(target=await_close, args=[client], daemon=True) for client in on_it]
+    for thread in threads:
+        thread.start()
+    os.kill(gateway["pid"], signal.SIGTERM)
+    stopped, noticed, number = time.monotonic(), None, 0
+    while time.monotonic() < stopped + 12:
+        number += 1
+        try:
+            client = WebSocket(proxy.port, f"127.0.{2 + number % 200}.1")
+            name = client.login(token, f"n{number % 15}") if client.status == 101 else None
+            client.close()
+            if client.status != 101:
+                refused.append(f"WebSocket {client.status} after {time.monotonic() - stopped:.1f} s")
+            passed.append(name)
+        except (OSError, Failure) as error:
+            refused.append(f"WebSocket {error} after {time.monotonic() - stopped:.1f} s")
+        status = http_status(proxy.http, "/v1/lives", token, f"127.0.{2 + number % 200}.1")
+        if status != 200:
+            refused.append(f"HTTP {status} after {time.monotonic() - stopped:.1f} s")
+        if noticed is None and proxy.servers_up() == 1:
+            noticed = time.monotonic() - stopped
+        time.sleep(0.05)
+    for thread in threads:
+        thread.join(10)
+    if len(closes) != len(on_it) or any(not isinstance(code, int) for code in closes):
+        raise Failure(f"{len(on_it)} clients of the gateway that was stopped saw {closes}")
+    if noticed is None:
+        raise Failure("the proxy did not notice that a gateway was stopped")
+    staying = [client for client, name in zip(clients, names) if name != gateway["name"]]
+    for client in staying:
+        client.call(7, "ping", {})
+    if refused:
+        raise Failure(f"{len(refused)} of {2 * number} new clients were refused: {refused[:8]}")
+    say(f"a gateway drains: the proxy noticed after {noticed:.1f} s; its {len(on_it)} clients were closed with {sorted(set(closes))}; "
+        f"{number} WebSockets and {number} requests in 12 s passed, none was refused; {len(staying)} other clients stayed")
+    wait_until("both gateways are back", lambda: proxy.servers_up() == 2, 30)
+    for client in clients:
+        client.close()
+
+
+def check_drain_of_proxy(cluster, proxy):
+    client = WebSocket(proxy.port, "127.0.0.7")
+    client.login(cluster.token("last"))
+    proxy.process.send_signal(signal.SIGUSR1)
+    time.sleep(1)
+    client.call(8, "ping", {})
+    try:
+        WebSocket(proxy.port)
+        raise Failure("a proxy that was stopped took a new client")
+    except ConnectionRefusedError:
+        pass
+    started = time.monotonic()
+    proxy.process.wait(20)
+    say(f"the proxy drains: a WebSocket went on, new ones were refused, and it ended after {time.monotonic() - started + 1:.0f} s "
+        f"(PROXY_DRAIN is 6 s)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", help="the folder of the built programs; default: .build/release, then .build/debug")
+    options = parser.parse_args()
+    program("haproxy", "haproxy"), program("openssl", "openssl")
+    with Processes("proxy", seconds=240) as processes:
+        folder = programs_with_limits(processes, bin_directory(options.bin))
+        say("starting a cluster with two gateways, and HAProxy before them")
+        cluster = Cluster(processes, folder, ["--scale", "gateway=2", "--shards", "1"], {
+            "LIVEPLAZA_PROXY_PROTOCOL": "true", "LIVEPLAZA_TRUSTED_PROXIES": "127.0.0.1/32",
+            "LIVEPLAZA_DRAIN_MILLISECONDS": "4000"})
+        cluster.wait_ready()
+        proxy = Proxy(processes, cluster)
+        wait_until("both gateways are up", lambda: proxy.servers_up() == 2, 20)
+        check_ways(cluster, proxy)
+        check_addresses(cluster, proxy)
+        check_drain_of_gateway(cluster, proxy)
+        check_drain_of_proxy(cluster, proxy)
+        say("all of it held")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        raise SystemExit(f"proxy_test: FAILED: {failure}")
