@@ -57,6 +57,12 @@ tsc -p clients/web
 say "types as an app sees them"
 tsc -p clients/web/test/types
 
+say "the example of README.md"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+node clients/web/test/types/readme.js >"$work/readme.mts"
+tsc --noEmit --strict --target ES2022 --module ES2022 --moduleResolution node --lib ES2022,DOM "$work/readme.mts"
+
 say "unit tests and conformance cases"
 # Named one by one: how node finds tests by itself differs between its versions.
 mapfile -t tests < <(find clients/web/test -name '*.test.js' -not -path '*/cluster/*' | sort)

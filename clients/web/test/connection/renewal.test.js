@@ -73,7 +73,7 @@ describe('tokens', () => {
     assert.equal(run.faults.length, run.asked - 1);
     run.fails = false;
     await run.clock.advance(31_000);
-    assert.equal(run.last().method, 'login');
+    assert.equal(run.network.socket.sent.filter((frame) => frame.method === 'login').length, 2);
   });
 
   it('that end lead to a new one and a new connection', async () => {
