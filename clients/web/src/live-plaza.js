@@ -153,7 +153,7 @@ export class LivePlaza extends EventTarget {
   /** @param {import('./core/client-core.js').CoreEvent} event */
   #received(event) {
     if (event.kind === 'badFrame') return this.#report(event.error);
-    if (event.kind === 'tokenProviderFailed') return this.#report(plazaError('failed', `the token provider failed: ${event.error}`));
+    if (event.kind === 'tokenProviderFailed') this.#report(plazaError('failed', `the token provider failed: ${event.error}`));
     if (event.kind === 'loggedIn') this.#selfID = String(event.user.userID);
     if (event.kind === 'ended') this.#forgetConnection();
     this.#session.received(event);

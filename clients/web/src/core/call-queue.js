@@ -5,6 +5,8 @@ import { isRetriable } from './reply-policy.js';
 
 /** How many calls the server answers at once for a session. */
 const maxOpen = 16;
+/** How many calls are sent in any second. The server closes a connection that sends 200 frames in one. */
+const maxRate = 100;
 /** How often a call is repeated because the server was busy. */
 const maxRepeats = 3;
 
@@ -13,7 +15,7 @@ const maxRepeats = 3;
  * @property {number} handle by which the client knows the call
  * @property {number | undefined} id by which the server knows it, from its first sending on
  * @property {string} method
- * @property {object} params
+ * @property {string} params a JSON object
  * @property {string | undefined} live the live that the call is about
  * @property {number} deadline when it fails, in milliseconds of the core's clock
  * @property {number | undefined} firstSent when it was first sent; a later copy states its age
@@ -40,6 +42,12 @@ export class CallQueue {
    */
   #sent = new Map();
   #random;
+  /**
+   * When the last calls were sent, at most `maxRate` of them.
+   *
+   * @type {number[]}
+   */
+  #sendTimes = [];
 
   /** @param {() => number} random gives numbers from 0 to below 1 */
   constructor(random) {
@@ -53,7 +61,7 @@ export class CallQueue {
   /**
    * @param {number} handle
    * @param {string} method
-   * @param {object} params
+   * @param {string} params a JSON object
    * @param {string | undefined} live
    * @param {number} deadline
    */
@@ -126,7 +134,7 @@ export class CallQueue {
     const frames = [];
     let open = this.#openCount();
     for (const call of this.#calls.values()) {
-      if (open >= maxOpen) break;
+      if (open >= maxOpen || this.#freeAt() > now) break;
       if (!call.isSent && call.notBefore <= now) {
         const age = call.firstSent === undefined ? undefined : Math.max(0, Math.round(now - call.firstSent));
         call.firstSent ??= now;
@@ -134,6 +142,7 @@ export class CallQueue {
         this.#sent.set(call.id, call);
         call.isSent = true;
         open += 1;
+        this.#sendTimes = [...this.#sendTimes, now].slice(-maxRate);
         frames.push(callFrame(call.id, call.method, call.params, age));
       }
       if (call.method === 'live.join') break;
@@ -172,10 +181,15 @@ export class CallQueue {
     let isBlocked = !isOpen || this.#openCount() >= maxOpen;
     for (const call of this.#calls.values()) {
       due = Math.min(due, call.deadline);
-      if (!isBlocked && !call.isSent) due = Math.min(due, call.notBefore);
+      if (!isBlocked && !call.isSent) due = Math.min(due, Math.max(call.notBefore, this.#freeAt()));
       if (call.method === 'live.join') isBlocked = true;
     }
     return due;
+  }
+
+  /** When the next call may be sent without too many of them in a second. */
+  #freeAt() {
+    return this.#sendTimes.length < maxRate ? -Infinity : this.#sendTimes[0] + 1000;
   }
 
   #openCount() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CallQueue } from './call-queue.js';
 import { CloseCode, PlazaError, plazaError } from './errors.js';
-import { callFrame } from './frames.js';
+import { callFrame, callParams } from './frames.js';
 import { Link } from './link.js';
 import { LivePlace } from './live-place.js';
 import { badFrame, object, text } from './read.js';
@@ -97,7 +97,7 @@ export class ClientCore {
     const { session, name, avatarURL } = this.#options;
     const profile = { ...(name ? { name } : {}), ...(avatarURL ? { avatarURL } : {}) };
     const params = { token: this.#link.tokens.text, session, ...profile, ...this.#place.resumeParams() };
-    this.#send(callFrame(this.#loginID, 'login', params), now);
+    this.#send(callFrame(this.#loginID, 'login', JSON.stringify(params)), now);
     return this.#take();
   }
 
@@ -144,8 +144,10 @@ export class ClientCore {
    * @param {string | undefined} live the live that the call is about
    * @param {number} now
    * @returns {{ handle: number, actions: Action[] }} `callEnded` reports the end of the call with this handle
+   * @throws {PlazaError} `invalidParameter`, `messageTooLong`
    */
   call(method, params, live, now) {
+    const json = callParams(params);
     const handle = this.#nextHandle;
     this.#nextHandle += 1;
     const isEnded = this.state === 'idle' || this.state === 'ended';
@@ -153,7 +155,7 @@ export class ClientCore {
       const error = isEnded ? plazaError('notLoggedIn', 'log in first') : plazaError('overloaded', 'too many calls wait', 1000);
       this.#actions.push({ type: 'callEnded', handle, method, error });
     } else {
-      this.#calls.add(handle, method, params, live, now + this.#options.callTimeout);
+      this.#calls.add(handle, method, json, live, now + this.#options.callTimeout);
       if (method === 'live.join' && live !== undefined) this.#place.joining(live);
       this.#sendCalls(now);
     }
@@ -170,7 +172,7 @@ export class ClientCore {
     this.#link.tokenFetched(token, now);
     if (this.state === 'open') {
       this.#renewalID = this.#makeID();
-      this.#send(callFrame(this.#renewalID, 'login', { token: token.text }), now);
+      this.#send(callFrame(this.#renewalID, 'login', JSON.stringify({ token: token.text })), now);
     }
     return this.#take();
   }
@@ -315,7 +317,7 @@ export class ClientCore {
 
   /** @param {number} now */
   #ping(now) {
-    this.#send(callFrame(this.#makeID(), 'ping', {}), now);
+    this.#send(callFrame(this.#makeID(), 'ping', '{}'), now);
     this.#link.heartbeat.pinged(now);
   }
 

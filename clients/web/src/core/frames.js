@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { array, badFrame, bool, isObject, kinded, object, text, whole } from './read.js';
-import { PlazaError } from './errors.js';
+import { PlazaError, plazaError } from './errors.js';
 
 /** The size in characters beyond which a server's frame is refused: 4 MiB (PROTOCOL.md, section 12). */
 export const maxFrameLength = 4 << 20;
@@ -147,10 +147,36 @@ export function tokenPosition(token) {
  *
  * @param {number} id
  * @param {string} method
- * @param {object} params
+ * @param {string} params a JSON object
  * @param {number} [age] of a call that is sent again: milliseconds since it was first sent
  * @returns {string}
  */
 export function callFrame(id, method, params, age) {
-  return JSON.stringify(age === undefined ? { id, method, params } : { age, id, method, params });
+  const first = age === undefined ? '' : `"age":${age},`;
+  return `{${first}"id":${id},"method":${JSON.stringify(method)},"params":${params}}`;
+}
+
+/** How many bytes the parameters of a call may have: a message has at most 64 KiB. */
+const maxParams = (64 << 10) - 256;
+
+/**
+ * Writes the parameters of a call.
+ *
+ * @param {object} params
+ * @returns {string}
+ * @throws {PlazaError} `invalidParameter` for what JSON cannot say; `messageTooLong` for what the server would close the
+ *   connection for
+ */
+export function callParams(params) {
+  let json;
+  try {
+    json = JSON.stringify(params);
+  } catch (error) {
+    throw plazaError('invalidParameter', `the parameters are no JSON: ${error}`);
+  }
+  // A character has at most three bytes for each of its units.
+  if (json.length * 3 > maxParams && new TextEncoder().encode(json).length > maxParams) {
+    throw plazaError('messageTooLong', 'the parameters have more than 64 KiB');
+  }
+  return json;
 }

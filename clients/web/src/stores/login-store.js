@@ -39,7 +39,7 @@ export class LoginStore extends Store {
    * @param {import('../index.js').LoginOptions} [options] each of them instead of the instance's own
    * @returns {Promise<import('../index.js').UserProfile>}
    * @throws {import('../core/errors.js').PlazaError} `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if
-   *   someone is logged in
+   *   someone is logged in; the token provider's own error
    */
   async login(options = {}) {
     if (this.#waiting !== undefined || this.state.connectionStatus !== 'disconnected') {
@@ -124,6 +124,11 @@ export class LoginStore extends Store {
       case 'disconnected':
         return this.#show({ connectionStatus: this.state.loginStatus === 'logined' ? 'reconnecting' : 'connecting' });
       case 'badAddress': return this.#settle(event.error);
+      case 'tokenProviderFailed': {
+        if (this.#waiting === undefined) return;
+        this.#settle(event.error);
+        return this.#plaza.disconnect();
+      }
       case 'ended': return this.#ended(event.code, event.error);
     }
   }

@@ -76,6 +76,17 @@ describe('tokens', () => {
     assert.equal(run.network.socket.sent.filter((frame) => frame.method === 'login').length, 2);
   });
 
+  it('that cannot be had fail the login with the error of the provider', async () => {
+    const run = make();
+    run.fails = true;
+    await assert.rejects(run.plaza.loginStore.login(), { message: 'the backend is away' });
+    assert.deepEqual(run.plaza.loginStore.state, { loginStatus: 'unlogin', loginUserInfo: null, connectionStatus: 'disconnected' });
+    assert.equal(run.clock.timerCount, 0);
+    run.fails = false;
+    await run.login();
+    assert.equal(run.plaza.loginStore.state.connectionStatus, 'connected');
+  });
+
   it('that end lead to a new one and a new connection', async () => {
     const run = make();
     await run.login();
