@@ -57,7 +57,7 @@ private struct ConnectionSchedule {
 
     static let pairs = 1_000
     /// The number of requests that the rate limiter lets a live send without a pause.
-    static let repetitions = Int(RateLimiter.burst)
+    static let repetitions = Int(RequestRateLimiter.burst)
     private static let backendSessions = 64
     static let steps: [Step] =
         [.request, .accept, .seats, .seats, .requestBattle, .acceptBattle] + Array(repeating: .score, count: 10) + [

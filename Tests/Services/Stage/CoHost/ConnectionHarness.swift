@@ -86,8 +86,8 @@ struct ConnectionHarness: CheckedHarness {
     mutating func resetRequestLimiters() {
         for key in self.machine.journal.sortedKeys {
             guard case .live(var live)? = self.machine.journal[key] else { continue }
-            live.value.coHostRequestLimiter = RateLimiter()
-            live.value.battleRequestLimiter = RateLimiter()
+            live.value.coHostRequestLimiter = RequestRateLimiter()
+            live.value.battleRequestLimiter = RequestRateLimiter()
             self.machine.journal[key] = .live(live: live)
         }
         self.machine.journal.commit()

@@ -37,7 +37,8 @@ extension ConnectionStep {
         var limiter = inviter.value.battleRequestLimiter
         if let wait = limiter.admit(at: self.moment.now) {
             throw ReplyError(
-                .battleTooFrequent, "a live sends \(RateLimiter.burst) battle requests at once, then one each second",
+                .battleTooFrequent,
+                "a live sends \(RequestRateLimiter.burst) battle requests at once, then one each second",
                 retryAfter: wait.count)
         }
         var invited: [LiveID] = []

@@ -24,7 +24,7 @@ extension ConnectionStep {
         if let wait = limiter.admit(at: self.moment.now) {
             throw ReplyError(
                 .connectionTooFrequent,
-                "a live sends \(RateLimiter.burst) co-host requests at once, then one each second",
+                "a live sends \(RequestRateLimiter.burst) co-host requests at once, then one each second",
                 retryAfter: wait.count)
         }
         self.update(from) { $0.coHostRequestLimiter = limiter }

@@ -2,42 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// Dispatches calls and facts, and checks whether a caller may act for a live.
+/// Calls the function that decides each call, or that handles each report of another machine.
 extension ConnectionStep {
-    /// The live that `caller` acts for.
-    ///
-    /// - Throws: when the live is not running, or the caller was kicked from it or is not its owner.
-    mutating func ownedLive(_ id: LiveID, by caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
-        guard let live = self.live(id) else {
-            throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
-        }
-        if caller.role == .server { return live }
-        // An empty fence rejects only callers without a ticket, so it is read only if it can reject the caller.
-        if live.value.hasRevocations || caller.ticket == nil, let rejection = self.fence(of: id).rejection(of: caller) {
-            throw rejection
-        }
-        guard live.value.owner.userID == caller.userID else {
-            throw ReplyError(.needsOwner, "only the owner of the live may do this")
-        }
-        return live
-    }
-
-    /// The live that `caller` acts for, as its owner or an admin.
-    ///
-    /// - Throws: as `ownedLive` does.
-    mutating func hostedLive(_ id: LiveID, by caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
-        do throws(ReplyError) {
-            return try self.ownedLive(id, by: caller)
-        } catch {
-            // Admins pass, too. All errors except the missing ownership apply to them as well.
-            guard error.code == .needsOwner, let live = self.live(id), live.value.admins.contains(caller.userID) else {
-                throw error.code == .needsOwner
-                    ? ReplyError(.needsOwnerOrAdmin, "only the owner and admins may do this") : error
-            }
-            return live
-        }
-    }
-
     /// Decides a call; `handleFact` handles the other commands.
     mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
         switch command {

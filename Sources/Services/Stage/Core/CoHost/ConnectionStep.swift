@@ -21,7 +21,7 @@ struct ConnectionStep {
     var battlesEndedInStep: [BattleView] = []
     /// The results of those battles for lives that leave the connection in the same step, so that their viewers see
     /// the result once.
-    private var resultsForLeavers: [(live: LiveID, battle: BattleView)] = []
+    var resultsForLeavers: [(live: LiveID, battle: BattleView)] = []
 
     private struct RowIndex {
         let kind: ConnectionKey.Kind
@@ -134,46 +134,6 @@ struct ConnectionStep {
             return
         }
         self.changedLives.append(ChangedLive(live: live, events: event.map { [$0] } ?? []))
-    }
-
-    /// Makes the live stop showing its battle, and removes the battle when no live shows it any more.
-    mutating func hideBattle(of id: LiveID) {
-        let shown = self.live(id)?.value.battle
-        guard let battle = self.battle(shown), let view = battle.view else { return }
-        if self.battlesEndedInStep.contains(where: { $0.id == battle.id }) { self.resultsForLeavers.append((id, view)) }
-        self.update(id) { $0.battle = nil }
-        if self.lives(showing: battle).isEmpty { self.set(battle.id, nil) }
-    }
-
-    /// The lives that show the battle: the sides first, then other lives of the connection.
-    ///
-    /// A live that shows another battle, or is in another connection, is not among them.
-    mutating func lives(showing battle: Battle) -> [LiveID] {
-        let sides = (battle.view?.sides ?? []).map(\.live)
-        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + others.filter { !sides.contains($0) }).filter { live in
-            self.live(live)?.value.battle == battle.id
-        }
-    }
-
-    /// The lives that are notified of the battle: the sides first, then all other lives of the connection, even if they
-    /// show another battle.
-    mutating func lives(notifiedOf battle: Battle) -> [LiveID] {
-        let sides = (battle.view?.sides ?? []).map(\.live)
-        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + others.filter { !sides.contains($0) }).filter { live in
-            battle.connection != nil && self.connection(of: live) == battle.connection
-        }
-    }
-
-    /// The battles that lives of the connection show, in the order in which they began.
-    private mutating func battles(of connection: ConnectionView) -> [BattleView] {
-        var battles: [BattleView] = []
-        for member in connection.members {
-            guard let view = self.battle(self.live(member.live)?.value.battle)?.view else { continue }
-            if !battles.contains(where: { $0.id == view.id }) { battles.append(view) }
-        }
-        return battles.sorted { ($0.startTime, $0.id) < ($1.startTime, $1.id) }
     }
 
     /// Sends each changed live's seat machine its connection and battle, and the events that changed them.

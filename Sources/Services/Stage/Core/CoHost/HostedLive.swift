@@ -31,9 +31,9 @@ package struct HostedLive: Equatable, Sendable, Codable {
     /// If not, calls need not read the fence.
     package var hasRevocations = false
     /// Limits how often the live sends co-host requests.
-    package var coHostRequestLimiter = RateLimiter()
+    package var coHostRequestLimiter = RequestRateLimiter()
     /// Limits how often the live sends battle requests.
-    package var battleRequestLimiter = RateLimiter()
+    package var battleRequestLimiter = RequestRateLimiter()
 
     private enum CodingKeys: String, CodingKey {
         case owner, isVoice, admins, revision, connection, outgoing, incoming, battle, battleRequest, seats, isCrowded,
@@ -67,8 +67,8 @@ package struct HostedLive: Equatable, Sendable, Codable {
         // A row without the member may have a fence.
         self.hasRevocations = try values.decodeIfPresent(Bool.self, forKey: .hasRevocations) ?? true
         self.coHostRequestLimiter =
-            try values.decodeIfPresent(RateLimiter.self, forKey: .coHostRequestLimiter) ?? RateLimiter()
+            try values.decodeIfPresent(RequestRateLimiter.self, forKey: .coHostRequestLimiter) ?? RequestRateLimiter()
         self.battleRequestLimiter =
-            try values.decodeIfPresent(RateLimiter.self, forKey: .battleRequestLimiter) ?? RateLimiter()
+            try values.decodeIfPresent(RequestRateLimiter.self, forKey: .battleRequestLimiter) ?? RequestRateLimiter()
     }
 }

@@ -26,7 +26,7 @@ extension StageLayout {
     }
 
     private init(_ template: SeatTemplate, _ placedSeats: [PlacedSeat]) {
-        let plan = LayoutPlan(template, count: (placedSeats.last?.frameIndex ?? -1) + 1)
+        let plan = TemplateFrames(template, count: (placedSeats.last?.frameIndex ?? -1) + 1)
         self.init(
             canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id),
             regions: placedSeats.map { placedSeat in
@@ -54,7 +54,7 @@ extension StageLayout {
                 regions.append(Region(live: live, userID: user ?? "", seatIndex: index))
             }
         }
-        let plan = LayoutPlan(template, count: regions.count)
+        let plan = TemplateFrames(template, count: regions.count)
         for index in regions.indices { regions[index].setFrame(plan.frames[index]) }
         self.init(
             canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id), regions: regions)
@@ -95,9 +95,10 @@ extension StageLayout {
     /// The place is the seat's position in its list: the index that another live reports may be any number.
     private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
         stages.enumerated().flatMap { group, stage in
-            stage.seats.prefix(LayoutPlan.framesPerGroup).enumerated().map { position, seat in
+            stage.seats.prefix(TemplateFrames.framesPerGroup).enumerated().map { position, seat in
                 PlacedSeat(
-                    frameIndex: group * LayoutPlan.framesPerGroup + position, live: stage.live, seatIndex: seat.index,
+                    frameIndex: group * TemplateFrames.framesPerGroup + position, live: stage.live,
+                    seatIndex: seat.index,
                     userID: seat.occupant?.user.userID ?? "")
             }
         }

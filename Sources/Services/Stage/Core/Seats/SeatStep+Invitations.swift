@@ -2,9 +2,9 @@
 import MachineKit
 import PlazaModel
 
-/// Invitations to a seat, and placements by the app's server (R6.1, R6.13).
+/// Invitations to a seat (R6.13).
 ///
-/// An invitation or placement takes two steps. In the first step, this machine checks the call and passes it on to
+/// An invitation takes two steps. In the first step, this machine checks the call and passes it on to
 /// presence, which verifies that the guest is in the live. In the second step, this machine decides the call.
 extension SeatStep {
     /// First step of an invitation: checks the call, then asks presence to verify that the guest is in the live.
@@ -18,19 +18,8 @@ extension SeatStep {
         return self.verifyMembership(offer, to: user, caller)
     }
 
-    /// First step of a placement: checks the call, then asks presence to verify that the user is in the live.
-    mutating func requestPlacement(
-        to user: UserID, seatIndex: Int, _ caller: Caller
-    ) throws(ReplyError) -> SeatOutcome.Result {
-        try self.requireServer(caller)
-        try self.requireUnseated(user)
-        _ = try self.stage.freeSeat(seatIndex, for: user)
-        return self.verifyMembership(.placement(seatIndex: seatIndex), to: user, caller)
-    }
-
     /// Asks presence to verify that `user` is in the live; presence then returns the call with `offer`.
-    private mutating func verifyMembership(_ offer: SeatOffer, to user: UserID, _ caller: Caller) -> SeatOutcome.Result
-    {
+    mutating func verifyMembership(_ offer: SeatOffer, to user: UserID, _ caller: Caller) -> SeatOutcome.Result {
         self.effects.append(
             .audience(AudienceInput(self.stage.key, .verifyGuestMembership(user: user, offer: offer, caller: caller))))
         return .passedOn

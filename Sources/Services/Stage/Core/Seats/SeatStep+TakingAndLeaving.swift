@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Taking, leaving and being removed from a seat (R7.3, R6.21, R7.6, R7.7).
+/// Taking a seat, and leaving it (R7.3, R6.4, R6.21).
 extension SeatStep {
     /// Puts `guest`, who has no seat, on the free seat `index`; its open requests become void.
     mutating func takeSeat(_ guest: UserInfo, at index: Int) {
@@ -20,12 +20,6 @@ extension SeatStep {
         for device in Device.allCases { self.stage.setClosed(user.userID, device, false) }
         self.events.append(.seatLeft(index: index, user: user))
         return user
-    }
-
-    /// Removes the occupant from the seat at a host's call, and notifies the occupant.
-    mutating func removeFromSeat(_ index: Int, by host: UserInfo) {
-        guard let user = self.vacateSeat(index) else { return }
-        self.notify(user.userID, .kickedOffSeat(seatIndex: index, by: host))
     }
 
     /// Gives the caller a free seat at once, or makes an application if the live requires applications.
@@ -60,46 +54,6 @@ extension SeatStep {
         }
         self.vacateSeat(index)
         return .done
-    }
-
-    /// Removes a user from its seat at a host's call.
-    mutating func kickOff(_ user: UserID, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
-        try self.requireHost(caller)
-        guard let index = self.stage.seatIndex(of: user) else {
-            throw ReplyError(.notOnSeat, "the user sits on no seat")
-        }
-        try self.requireNotKeptOwner(user)
-        try self.requireAuthority(over: user, caller)
-        self.removeFromSeat(index, by: caller.user)
-        return .done
-    }
-
-    /// Rejects an action of an admin on the owner (R15.5).
-    func requireAuthority(over user: UserID, _ caller: Caller) throws(ReplyError) {
-        guard user == self.stage.owner.userID, user != caller.userID, caller.role == .user else { return }
-        throw self.permissionError("an admin may not do this to the owner")
-    }
-
-    /// Rejects removing the owner from its seat while `keepsOwner` is set.
-    func requireNotKeptOwner(_ user: UserID) throws(ReplyError) {
-        if self.stage.isKeptOwner(user) {
-            throw self.permissionError("the live keeps its owner on seat 0")
-        }
-    }
-
-    /// The app's server puts a user of the live on a seat.
-    mutating func place(_ user: UserInfo, at seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result
-    {
-        try self.requireServer(caller)
-        try self.requireUnseated(user.userID)
-        let index = try self.stage.freeSeat(seatIndex, for: user.userID)
-        self.takeSeat(user, at: index)
-        return .seat(index: index)
-    }
-
-    /// Rejects every caller except the app's server.
-    func requireServer(_ caller: Caller) throws(ReplyError) {
-        guard caller.role == .server else { throw self.permissionError("only the app's server puts users on seats") }
     }
 
     /// Rejects a user who already has a seat.

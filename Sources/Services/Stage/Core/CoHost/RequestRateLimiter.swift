@@ -2,7 +2,7 @@
 package import MachineKit
 
 /// Limits how often a live may send requests: `burst` at once, then one more each `interval`.
-package struct RateLimiter: Equatable, Sendable, Codable {
+package struct RequestRateLimiter: Equatable, Sendable, Codable {
     /// How many requests are allowed at once after a time without requests.
     package static let burst: Int64 = 10
     /// How long it takes until one more request is allowed.

@@ -2,38 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// The lifetime of open requests: they are opened and listed, they time out, or they become void (R6.1, R6.13).
+/// Ends open requests that time out, or whose guest has taken a seat or left the live (R1.14, R6.18, R6.19).
 extension SeatStep {
-    /// Opens a request, unless the live has reached its limit of open requests.
-    mutating func openRequest(_ request: SeatRequest) throws(ReplyError) {
-        guard self.requests.open.count < Limits.openSeatRequests else {
-            throw ReplyError(
-                .overloaded, "a live has at most \(Limits.openSeatRequests) open requests", retryAfter: 1000)
-        }
-        self.requests.append(request)
-    }
-
-    /// Lists the open requests for a host, which may have joined after the requests were made.
-    func listOpenRequests(for caller: Caller) throws(ReplyError) -> CallResult {
-        try self.requireHost(caller)
-        var applications: [OpenApplication] = []
-        var invitations: [OpenInvitation] = []
-        for request in self.requests.open {
-            switch request.kind {
-            case .application:
-                applications.append(
-                    OpenApplication(
-                        guest: request.guest, seatIndex: request.seatIndex, expiresAt: request.expiresAt))
-            case .invitation(let host):
-                invitations.append(
-                    OpenInvitation(
-                        guest: request.guest, host: host, seatIndex: request.seatIndex,
-                        expiresAt: request.expiresAt))
-            }
-        }
-        return .seatRequests(applications: applications, invitations: invitations)
-    }
-
     /// Ends the requests that have timed out.
     mutating func expireRequests() {
         let now = self.moment.now

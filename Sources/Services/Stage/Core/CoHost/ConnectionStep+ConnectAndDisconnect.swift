@@ -2,49 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// Connects and disconnects lives (I12), also when a live opens or ends.
+/// Connects lives and disconnects them (R8.7, R8.9, R8.14, I12).
 extension ConnectionStep {
-    /// Stores a live that has opened; a live of the same name that is still stored leaves its connection first.
-    mutating func openLive(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
-        if let stored = self.live(id) {
-            // A duplicate of the opening changes nothing.
-            if stored.value.owner.userID == owner.userID, stored.value.isVoice == isVoice { return }
-            self.withdrawLive(id)
-            self.notifySeatMachines()
-        }
-        let revision = Revision.next(after: self.live(id)?.value.revision ?? 0, at: self.moment)
-        self.set(id, HostedLive(owner: owner, isVoice: isVoice, revision: revision))
-        self.journal[.fence(LiveKey(self.app, id))] = nil
-    }
-
-    /// Removes an ended live from its battle and connection, then passes the end on to its seat machine (R8.21).
-    ///
-    /// The end is passed on even when the live is not known here.
-    mutating func endLive(_ id: LiveID, _ ending: Ending) {
-        if self.live(id) != nil {
-            self.withdrawLive(id)
-            self.notifySeatMachines()
-            self.set(id, nil)
-            self.journal[.fence(LiveKey(self.app, id))] = nil
-        }
-        self.effects.append(.seat(SeatInput(LiveKey(self.app, id), .ended(ending: ending))))
-    }
-
-    /// Makes the live leave its battle and connection, and ends its requests, because its owner has left or the live
-    /// has ended.
-    ///
-    /// The requests that the live made count as cancelled. The request that it received counts as rejected.
-    mutating func withdrawLive(_ id: LiveID) {
-        guard let live = self.live(id) else { return }
-        if live.value.connection != nil { self.disconnect(id) }
-        for invitee in live.value.outgoing where self.endRequest(id, invitee) != nil {
-            self.notify(invitee, .coHostRequestCancelled(inviter: self.member(id), invitee: invitee))
-        }
-        if let inviter = live.value.incoming, self.endRequest(inviter, id) != nil {
-            self.notify(inviter, .coHostRequestRejected(invitee: self.member(id)))
-        }
-    }
-
     /// Makes the live leave its connection at its owner's call.
     mutating func exit(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
         guard try self.ownedLive(id, by: caller).value.connection != nil else {

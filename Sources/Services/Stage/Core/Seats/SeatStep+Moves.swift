@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Moving between seats, and locking seats (R7.3, R6.21, R7.6, R7.7).
+/// Moving users between seats (R7.6, R7.11).
 extension SeatStep {
     /// Moves a user to another seat; if that seat is occupied, `policy` says what happens to its occupant.
     ///
@@ -46,30 +46,6 @@ extension SeatStep {
         self.stage.applyLocks(at: target)
         self.notifyDeviceChanges(at: target, before: mover, caller)
         self.events.append(.userMoved(user: mover.user, from: from, to: target))
-        return .done
-    }
-
-    /// Locks or unlocks a seat and the devices on it; either all changes apply or none.
-    mutating func lock(
-        _ index: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, _ caller: Caller
-    ) throws(ReplyError) -> SeatOutcome.Result {
-        try self.requireHost(caller)
-        try self.stage.requireSeat(index)
-        let occupant = self.stage.seats[index].occupant?.user.userID
-        let isLocking = isLocked == true && !self.stage.seats[index].isLocked
-        if isLocking {
-            if self.stage.keepsOwner, index == 0 { throw self.permissionError("seat 0 is reserved for the owner") }
-            if let occupant { try self.requireNotKeptOwner(occupant) }
-        }
-        if let occupant, isLocking || microphone != nil || camera != nil {
-            try self.requireAuthority(over: occupant, caller)
-        }
-        if let isLocked, self.stage.seats[index].isLocked != isLocked {
-            if isLocked { self.removeFromSeat(index, by: caller.user) }
-            self.stage.seats[index].isLocked = isLocked
-            self.events.append(isLocked ? .seatLocked(index: index) : .seatUnlocked(index: index))
-        }
-        self.lockDevices(of: index, microphone: microphone, camera: camera, caller)
         return .done
     }
 }

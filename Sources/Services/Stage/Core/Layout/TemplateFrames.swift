@@ -47,7 +47,7 @@ struct LayoutArea {
 }
 
 /// The canvas of a layout template and its frames, in whole pixels.
-struct LayoutPlan {
+struct TemplateFrames {
     /// The sides of a video canvas; both are divisible by 2, 3, 4 and 6.
     static let shortSide = 1080
     static let longSide = 1920

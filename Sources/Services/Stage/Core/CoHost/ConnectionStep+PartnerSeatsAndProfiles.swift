@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Decides what the members of a connection see of each other: hosts, seats and muted members.
+/// Decides which seats and profiles connected lives see of each other (R2.15, R7.12, R8.15).
 extension ConnectionStep {
     /// The connection as the live `id` shows it: with the other members' seats, and the members that `id` has muted.
     mutating func view(for id: LiveID) -> ConnectionView? {
@@ -53,28 +53,5 @@ extension ConnectionStep {
             self.set(battle.id, battle)
             for viewer in self.lives(showing: battle) { self.markChanged(viewer) }
         }
-    }
-
-    /// Mutes or unmutes another member for the live `id`; the other live is not notified (R8.13).
-    mutating func muteRemote(
-        _ id: LiveID, _ other: LiveID, _ isMuted: Bool, _ caller: Caller
-    ) throws(ReplyError) -> CallResult {
-        let live = try self.hostedLive(id, by: caller)
-        guard let connection = live.value.connection, other != id, self.live(other)?.value.connection == connection
-        else {
-            throw ReplyError(.noSuchConnection, "the live to mute is not connected with this one")
-        }
-        if live.value.muted.contains(other) == isMuted { return .done }
-        self.update(id) {
-            if isMuted { $0.muted.append(other) } else { $0.muted.removeAll { $0 == other } }
-        }
-        self.markChanged(id, .coHostMuted(live: other, isMuted: isMuted))
-        return .done
-    }
-
-    /// Removes the mute that the live `id` set on `other`, which has left the connection.
-    mutating func removeMute(of other: LiveID, by id: LiveID) {
-        guard self.live(id)?.value.muted.contains(other) == true else { return }
-        self.update(id) { $0.muted.removeAll { $0 == other } }
     }
 }

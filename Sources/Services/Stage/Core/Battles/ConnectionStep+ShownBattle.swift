@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Decides which battle each live of a connection shows, and which lives are notified of a battle (R10.13).
+extension ConnectionStep {
+    /// Makes a live that joins a connection show the latest running battle there.
+    mutating func showLatestBattle(of connection: ConnectionView, in live: LiveID) {
+        var latest: (id: BattleID, startTime: Timestamp)?
+        for member in connection.members {
+            guard let battle = self.battle(self.live(member.live)?.value.battle), battle.isRunning,
+                let view = battle.view, latest.map({ $0.startTime < view.startTime }) ?? true
+            else { continue }
+            latest = (battle.id, view.startTime)
+        }
+        if let latest { self.update(live) { $0.battle = latest.id } }
+    }
+
+    /// Makes the live stop showing its battle, and removes the battle when no live shows it any more.
+    mutating func hideBattle(of id: LiveID) {
+        let shown = self.live(id)?.value.battle
+        guard let battle = self.battle(shown), let view = battle.view else { return }
+        if self.battlesEndedInStep.contains(where: { $0.id == battle.id }) { self.resultsForLeavers.append((id, view)) }
+        self.update(id) { $0.battle = nil }
+        if self.lives(showing: battle).isEmpty { self.set(battle.id, nil) }
+    }
+
+    /// The lives that show the battle: the sides first, then other lives of the connection.
+    ///
+    /// A live that shows another battle, or is in another connection, is not among them.
+    mutating func lives(showing battle: Battle) -> [LiveID] {
+        let sides = (battle.view?.sides ?? []).map(\.live)
+        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + others.filter { !sides.contains($0) }).filter { live in
+            self.live(live)?.value.battle == battle.id
+        }
+    }
+
+    /// The lives that are notified of the battle: the sides first, then all other lives of the connection, even if they
+    /// show another battle.
+    mutating func lives(notifiedOf battle: Battle) -> [LiveID] {
+        let sides = (battle.view?.sides ?? []).map(\.live)
+        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + others.filter { !sides.contains($0) }).filter { live in
+            battle.connection != nil && self.connection(of: live) == battle.connection
+        }
+    }
+
+    /// The battles that lives of the connection show, in the order in which they began.
+    mutating func battles(of connection: ConnectionView) -> [BattleView] {
+        var battles: [BattleView] = []
+        for member in connection.members {
+            guard let view = self.battle(self.live(member.live)?.value.battle)?.view else { continue }
+            if !battles.contains(where: { $0.id == view.id }) { battles.append(view) }
+        }
+        return battles.sorted { ($0.startTime, $0.id) < ($1.startTime, $1.id) }
+    }
+}

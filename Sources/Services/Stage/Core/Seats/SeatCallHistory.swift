@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+import PlazaModel
+
+/// The last calls of one session in a live: their outcomes, and the number of calls in the last second.
+package struct SeatCallHistory: Equatable, Sendable {
+    /// The outcomes (I15).
+    package private(set) var window: IdempotencyWindow<SeatOutcomes>
+    /// The second (since 1970) in which the last call was decided.
+    private var second: Int64 = 0
+    /// The number of calls that were decided in `second`.
+    private var callsInSecond = 0
+
+    /// An empty history.
+    init(at moment: Moment) { self.window = IdempotencyWindow(at: moment) }
+
+    /// Rejects a user who calls too often (R12.5).
+    ///
+    /// The rejection is not recorded, so the client may send the same call again later.
+    func checkRate(of caller: Caller, at now: Timestamp) throws(ReplyError) {
+        guard caller.role == .user, now.seconds == self.second, self.callsInSecond >= Limits.seatCallsPerSecond
+        else { return }
+        throw ReplyError(
+            .tooFrequent, "at most \(Limits.seatCallsPerSecond) seat calls a second are possible",
+            retryAfter: 1000 - now.milliseconds % 1000)
+    }
+
+    /// Records the outcome of the call `counter`; the outcome of a call that presence returned replaces `passedOn`.
+    mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
+        self.callsInSecond = moment.now.seconds == self.second ? self.callsInSecond.saturatingAdd(1) : 1
+        self.second = moment.now.seconds
+        self.window.record(outcome, of: counter, at: moment)
+    }
+
+    /// Handles the due time of the window.
+    ///
+    /// - Returns: whether the row must be removed.
+    mutating func expire(at moment: Moment) -> Bool { self.window.expire(at: moment) }
+}
+
+extension SeatCallHistory: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case outcomes = "fates"
+        case floor
+        case expiresAt
+        case standstill
+        case second
+        case callsInSecond
+    }
+
+    /// An outcome as it is encoded in the row.
+    private struct RowEntry: Codable {
+        var counter: Int64
+        var result: SeatOutcome.Result
+        var revision: Int64?
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        var outcomes = SeatOutcomes(expiresAt: try values.decode(Timestamp.self, forKey: .expiresAt))
+        for entry in try values.decode([RowEntry].self, forKey: .outcomes) {
+            guard outcomes.index(of: entry.counter) == nil, outcomes.count < IdempotencyLimits.outcomes else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .outcomes, in: values, debugDescription: "two outcomes of a call, or too many")
+            }
+            outcomes.append(SeatOutcome(result: entry.result, revision: entry.revision), of: entry.counter)
+        }
+        outcomes.floor = try values.decode(Int64.self, forKey: .floor)
+        outcomes.standstill = try values.decodeIfPresent(Milliseconds.self, forKey: .standstill) ?? Milliseconds(0)
+        self.window = IdempotencyWindow(storage: outcomes)
+        self.second = try values.decode(Int64.self, forKey: .second)
+        self.callsInSecond = try values.decode(Int.self, forKey: .callsInSecond)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        let outcomes = self.window.storage
+        let entries = (0..<outcomes.count).map { index in
+            let outcome = outcomes.outcome(at: index)
+            return RowEntry(counter: outcomes.counter(at: index), result: outcome.result, revision: outcome.revision)
+        }
+        try values.encode(entries, forKey: .outcomes)
+        try values.encode(outcomes.floor, forKey: .floor)
+        try values.encode(outcomes.expiresAt, forKey: .expiresAt)
+        if outcomes.standstill != Milliseconds(0) { try values.encode(outcomes.standstill, forKey: .standstill) }
+        try values.encode(self.second, forKey: .second)
+        try values.encode(self.callsInSecond, forKey: .callsInSecond)
+    }
+}
+
+extension Journal where Key == SeatKey, Row == SeatRow {
+    /// Looks the call up in the idempotency window at `index`; nil means that the session has no window yet.
+    ///
+    /// - Throws: `tooFrequent` when the call is new and exceeds the rate limit.
+    func lookup(
+        _ caller: Caller, at index: Int?, _ now: Timestamp
+    ) throws(ReplyError) -> IdempotencyLookup<SeatOutcome> {
+        guard let index, case .outcomes(let history)? = self.row(at: index) else {
+            return IdempotencyLookup.fresh.asLateRetry(caller.isLateRetry)
+        }
+        let result = history.window.lookup(caller.counter).asLateRetry(caller.isLateRetry)
+        if result == .fresh { try history.checkRate(of: caller, at: now) }
+        return result
+    }
+
+    /// Records the outcome of a call in the row `key` at `index`; nil means that the session has no row yet.
+    mutating func record(_ outcome: SeatOutcome, of caller: Caller, _ key: SeatKey, at index: Int?, _ moment: Moment) {
+        let counter = caller.counter
+        if let index {
+            _ = self.update(at: index) { row in row.record(outcome, of: counter, at: moment) }
+        } else {
+            var history = SeatCallHistory(at: moment)
+            history.record(outcome, of: counter, at: moment)
+            self[key] = .outcomes(outcomes: history)
+        }
+    }
+}
+
+extension SeatRow {
+    /// Records an outcome, if the row is a call history.
+    ///
+    /// The history is moved out of the row first, because a second reference to it would cause a copy.
+    fileprivate mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
+        guard case .outcomes = self else { return }
+        guard case .outcomes(var history) = consume self else { preconditionFailure("the row has changed its kind") }
+        history.record(outcome, of: counter, at: moment)
+        self = .outcomes(outcomes: history)
+    }
+
+    /// Handles the due time of a history.
+    ///
+    /// - Returns: whether the row must be removed.
+    mutating func expire(at moment: Moment) -> Bool {
+        guard case .outcomes(var history) = self else { return true }
+        let hasEnded = history.expire(at: moment)
+        self = .outcomes(outcomes: history)
+        return hasEnded
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Limits the number of open requests of a live, and lists them for hosts (R17.3, R1.15).
+extension SeatStep {
+    /// Opens a request, unless the live has reached its limit of open requests.
+    mutating func openRequest(_ request: SeatRequest) throws(ReplyError) {
+        guard self.requests.open.count < Limits.openSeatRequests else {
+            throw ReplyError(
+                .overloaded, "a live has at most \(Limits.openSeatRequests) open requests", retryAfter: 1000)
+        }
+        self.requests.append(request)
+    }
+
+    /// Lists the open requests for a host, which may have joined after the requests were made.
+    func listOpenRequests(for caller: Caller) throws(ReplyError) -> CallResult {
+        try self.requireHost(caller)
+        var applications: [OpenApplication] = []
+        var invitations: [OpenInvitation] = []
+        for request in self.requests.open {
+            switch request.kind {
+            case .application:
+                applications.append(
+                    OpenApplication(
+                        guest: request.guest, seatIndex: request.seatIndex, expiresAt: request.expiresAt))
+            case .invitation(let host):
+                invitations.append(
+                    OpenInvitation(
+                        guest: request.guest, host: host, seatIndex: request.seatIndex,
+                        expiresAt: request.expiresAt))
+            }
+        }
+        return .seatRequests(applications: applications, invitations: invitations)
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// Keeps the owner of a live on seat 0 (R7.1).
+extension SeatStep {
+    /// Puts the owner on seat 0 if the live keeps its owner there, the owner is in the live, and the seat is free.
+    mutating func seatOwnerIfKept() {
+        let owner = self.stage.owner
+        guard self.stage.keepsOwner, self.stage.isOwnerIn, let first = self.stage.seats.first, first.occupant == nil
+        else { return }
+        if first.isLocked {
+            self.stage.seats[0].isLocked = false
+            self.events.append(.seatUnlocked(index: 0))
+        }
+        guard let from = self.stage.seatIndex(of: owner.userID) else { return self.takeSeat(owner, at: 0) }
+        self.stage.seats[0].occupant = self.stage.seats[from].occupant
+        self.stage.seats[from].occupant = nil
+        self.stage.applyLocks(at: 0)
+        self.events.append(.userMoved(user: owner, from: from, to: 0))
+    }
+}

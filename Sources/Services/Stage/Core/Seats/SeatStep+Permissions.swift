@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+
+/// Decides who may make which seat call, and against whom (R15.4, R15.5, R7.2).
+extension SeatStep {
+    /// Rejects every caller except the owner, the admins and the app's server.
+    func requireHost(_ caller: Caller) throws(ReplyError) {
+        if caller.role == .server || self.stage.role(of: caller.userID) != .generalUser { return }
+        throw self.permissionError("only the owner and admins may do this")
+    }
+
+    /// Rejects the app's server, which is no user.
+    func requireUser(_ caller: Caller) throws(ReplyError) {
+        guard caller.role == .user else { throw self.permissionError("only users can sit on seats") }
+    }
+
+    /// Rejects every caller except the app's server.
+    func requireServer(_ caller: Caller) throws(ReplyError) {
+        guard caller.role == .server else { throw self.permissionError("only the app's server puts users on seats") }
+    }
+
+    /// Rejects an action of an admin on the owner (R15.5).
+    func requireAuthority(over user: UserID, _ caller: Caller) throws(ReplyError) {
+        guard user == self.stage.owner.userID, user != caller.userID, caller.role == .user else { return }
+        throw self.permissionError("an admin may not do this to the owner")
+    }
+
+    /// Rejects removing the owner from its seat while `keepsOwner` is set.
+    func requireNotKeptOwner(_ user: UserID) throws(ReplyError) {
+        if self.stage.isKeptOwner(user) {
+            throw self.permissionError("the live keeps its owner on seat 0")
+        }
+    }
+
+    func permissionError(_ message: String) -> ReplyError { ReplyError(.noPermission, message) }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Applies a new number of seats or a new layout template while users sit on seats (R6.23, R7.5).
+extension SeatStep {
+    /// Applies the live's info.
+    ///
+    /// Users whose seats no longer exist move to free seats; when none is left, they lose their seat.
+    mutating func updateInfo(_ info: LiveInfo) {
+        var displaced = self.stage.applyInfo(info)
+        // If seat 0 is now reserved for the owner, a guest on it moves to a free seat, as if seat 0 no longer existed.
+        if self.stage.keepsOwner, let first = self.stage.seats.first, let guest = first.occupant?.user,
+            guest.userID != self.stage.owner.userID
+        {
+            displaced.insert(first, at: 0)
+            self.stage.seats[0].occupant = nil
+        }
+        // The owner moves to seat 0 first, so that the seat that it leaves is free for the displaced users.
+        if !displaced.contains(where: { $0.occupant?.user.userID == self.stage.owner.userID }) {
+            self.seatOwnerIfKept()
+        }
+        for seat in displaced {
+            guard let occupant = seat.occupant else { continue }
+            let user = occupant.user
+            if let freeIndex = try? self.stage.freeSeat(-1, for: user.userID) {
+                self.stage.seats[freeIndex].occupant = occupant
+                self.stage.applyLocks(at: freeIndex)
+                self.events.append(.userMoved(user: user, from: seat.index, to: freeIndex))
+            } else {
+                for device in Device.allCases { self.stage.setClosed(user.userID, device, false) }
+                self.events.append(.seatLeft(index: seat.index, user: user))
+                self.notify(user.userID, .kickedOffSeat(seatIndex: seat.index, by: self.stage.owner))
+            }
+        }
+        self.seatOwnerIfKept()
+    }
+}
+
+extension SeatStage {
+    /// Applies the live's info to the stage.
+    ///
+    /// - Returns: the seats that no longer exist and were occupied.
+    mutating func applyInfo(_ info: LiveInfo) -> [Seat] {
+        self.owner = info.liveOwner
+        self.admins = info.admins
+        self.mode = info.seatMode
+        self.keepsOwner = info.keepOwnerOnSeat
+        let template = SeatTemplate.resolved(info.seatTemplate)
+        self.templateID = template.id
+        let count = template.seatCount(requested: info.maxSeatCount)
+        for index in self.seats.indices {
+            guard let user = self.seats[index].occupant?.user.userID else { continue }
+            let role = self.role(of: user)
+            self.seats[index].occupant?.role = role
+        }
+        let removedSeats = self.seats.dropFirst(count).filter { $0.occupant != nil }
+        self.seats = Array(self.seats.prefix(count))
+        while self.seats.count < count { self.seats.append(Seat(index: self.seats.count)) }
+        return removedSeats
+    }
+}
