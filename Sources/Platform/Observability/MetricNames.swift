@@ -93,7 +93,7 @@ package enum MetricNames {
     package enum Gateway {
         /// WebSocket connections.
         package static let connections = "gateway_connections"
-        /// What a limit refused or cut off, by reason.
+        /// Connections, frames and calls that a limit rejected or ended, by reason.
         package static let refusals = "gateway_refusals_total"
         /// Calls, by method and outcome.
         package static let calls = "gateway_calls_total"
@@ -107,7 +107,7 @@ package enum MetricNames {
         package static let shed = "gateway_feed_shed_total"
         /// Feed items that did not reach viewers because these were disconnected.
         package static let disconnected = "gateway_feed_disconnected_total"
-        /// How long ago a shard's loop turned, by shard.
+        /// Time since the last turn of a shard's event loop, by shard.
         package static let shardTurnAge = "gateway_shard_turn_age_seconds"
     }
 

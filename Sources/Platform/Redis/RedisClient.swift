@@ -13,9 +13,9 @@ package final class RedisClient {
     package struct Settings: Sendable {
         package var host: String
         package var port: Int
-        /// The user of the server's access control list; nil: the server's default user.
+        /// The user of the server's access control list; nil for the server's default user.
         package var user: String?
-        /// The user's password; nil: the client does not log in.
+        /// The user's password; nil if the client does not log in.
         package var password: Secret?
         /// The timeout of connecting, and of a pipeline in which no byte is sent or received.
         ///

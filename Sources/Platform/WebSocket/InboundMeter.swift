@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// What a peer may send.
+/// The rate limits of what a peer sends.
 package struct InboundLimits: Hashable, Sendable {
-    /// Frames, of every kind: messages, pings, pongs.
+    /// The rate of frames of every kind, control frames included.
     package var frames: RateLimit
-    /// Bytes of frames, their headers included.
+    /// The rate of bytes, frame headers included.
     package var bytes: RateLimit
-    /// The frames and bytes until the owner accepts the connection with `WebSocketConnection.accept()`.
+    /// The maximum number of frames until the owner accepts the connection with `WebSocketConnection.accept()`.
     package var framesBeforeAccepted = 10
+    /// The maximum number of bytes until the owner accepts the connection.
     package var bytesBeforeAccepted = 16 << 10
 
-    /// Takes the rates of an accepted connection.
+    /// Creates limits.
+    ///
+    /// - Parameters:
+    ///   - frames: The rate of frames of an accepted connection.
+    ///   - bytes: The rate of bytes of an accepted connection.
     package init(frames: RateLimit, bytes: RateLimit) {
         self.frames = frames
         self.bytes = bytes
@@ -30,7 +35,7 @@ package enum InboundExcess: Hashable, Sendable {
     case unfinishedMessages
 }
 
-/// Meters what one peer sends: four numbers, without a clock of its own.
+/// Checks what one peer sends against its rate limits; the caller passes the time.
 struct InboundMeter {
     private var frames = TokenBucket()
     private var bytes = TokenBucket()
@@ -38,15 +43,15 @@ struct InboundMeter {
     private var countedBytes: UInt32 = 0
     private var isAccepted = false
 
-    /// Ends the limits before acceptance.
+    /// Replaces the limits of an unaccepted connection by those of an accepted one.
     mutating func accept() { self.isAccepted = true }
 
     /// Counts received bytes, and a frame if they complete one.
     ///
     /// - Parameters:
-    ///   - byteCount: How many bytes.
-    ///   - isFrame: Whether they end a frame.
-    ///   - limits: What the peer may send.
+    ///   - byteCount: The number of received bytes.
+    ///   - isFrame: Whether the bytes complete a frame.
+    ///   - limits: The limits of the peer.
     ///   - now: The loop's time in milliseconds.
     /// - Returns: The limit that was exceeded; nil if none was.
     mutating func received(_ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, now: UInt64) -> InboundExcess? {

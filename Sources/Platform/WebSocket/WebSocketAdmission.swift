@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ClientAddress
 
-/// Decides which clients may open how many WebSockets.
+/// Limits how many WebSockets each client address may open, and how often.
 ///
 /// Several servers may share one, on different threads. Its methods must return quickly.
 package protocol WebSocketAdmission: AnyObject, Sendable {

@@ -8,7 +8,7 @@ package struct WebSocketConfiguration: Sendable {
     package var maxMessageBytes = 65_536
     /// The maximum size of a handshake's head in bytes; a longer one is answered with 431.
     package var maxHandshakeBytes = 8_192
-    /// The maximum number of bytes that may be pending for a peer; beyond it the connection closes with `overflowCode`.
+    /// The maximum number of bytes that may be pending for a peer; above it the connection is closed with `overflowCode`.
     package var maxPendingBytes = 1_048_576
     /// The close code for a peer that reads too slowly.
     package var overflowCode = CloseCode.policyViolation
@@ -16,17 +16,17 @@ package struct WebSocketConfiguration: Sendable {
     package var maxConnections = 100_000
     /// The value of `Retry-After` in a 503 response, in whole seconds.
     package var retryAfter = Duration.seconds(5)
-    /// What each peer may send; nil for no limit.
+    /// The rate limits of each peer; nil for no limit.
     package var inbound: InboundLimits?
-    /// The maximum number of bytes that all connections of the group hold of messages whose end was not received;
-    /// a connection that would exceed it is closed.
+    /// The maximum number of bytes of incomplete messages that all connections of the group buffer together; a
+    /// connection that would exceed it is closed.
     package var maxUnfinishedBytes = Int.max
-    /// The peers whose word about a client's address counts.
+    /// The proxies that are trusted to report the addresses of their clients.
     package var trustedProxies = TrustedProxies()
     /// Whether trusted proxies begin each connection with a PROXY header of version 2.
     ///
-    /// Without it their `X-Forwarded-For` counts. Which of the two is never guessed from the bytes, because a client may
-    /// send the bytes of either.
+    /// If false, the client's address is taken from the field `X-Forwarded-For` instead. The server never guesses
+    /// from the received bytes which of the two a proxy uses, because a client can send the bytes of either.
     package var speaksProxyProtocol = false
     /// How long a handshake may take.
     package var handshakeTimeout = Duration.seconds(10)

@@ -31,8 +31,9 @@ extension WebSocketConnection {
             let forwarded = head.values("x-forwarded-for").joined(separator: ",")
             let client = configuration.trustedProxies.client(
                 peer: proxy, forwardedFor: forwarded.isEmpty ? nil : forwarded)
-            // Many clients come through a proxy, so it counts for nobody if it names none.
-            if client != proxy, !self.clientFound(client, server) { return false }
+            // Many clients share a proxy's address. Therefore a connection is not counted against the proxy's address
+            // when the proxy reports no client.
+            if client != proxy, !self.admitClient(client, server) { return false }
         }
         do throws(HandshakeRejection) {
             let request = try UpgradeRequest(head, policy: configuration.policy)
@@ -55,60 +56,6 @@ extension WebSocketConnection {
         } catch {
             self.reject(error)
             return false
-        }
-    }
-
-    /// Reads the header with which a trusted proxy begins, if one is expected.
-    ///
-    /// - Returns: The index in these bytes at which the client's own begin, once they do.
-    private func proxyHeaderReceived(_ bytes: Span<UInt8>, _ handshake: PendingHandshake) -> Int? {
-        guard handshake.proxyHeader != nil else { return 0 }
-        do throws(ProxyHeaderError) {
-            guard let header = try handshake.proxyHeader?.consume(bytes) else { return nil }
-            handshake.proxyHeader = nil
-            if let client = header.client, let server = handshake.server, !self.clientFound(client, server) {
-                return nil
-            }
-            return header.used
-        } catch {
-            handshake.server?.admission?.proxyHeaderMissing()
-            handshake.server?.rejections += 1
-            self.stream?.abort()
-            return nil
-        }
-    }
-
-    /// As a server: the client's address is known, so it is counted, or rejected if it has too many connections.
-    ///
-    /// - Returns: Whether the client is admitted.
-    @discardableResult func clientFound(_ address: IPAddress, _ server: WebSocketServer) -> Bool {
-        self.clientAddress = address
-        guard let admission = server.admission else { return true }
-        guard let rejection = admission.connectionOpened(from: address) else {
-            self.admission = admission
-            return true
-        }
-        if self.group.rejectedCount >= WebSocketServer.maxRejected {
-            server.rejections += 1
-            self.handshake = nil
-            self.stream?.abort()
-            return false
-        }
-        self.group.rejectedCount += 1
-        self.isRejected = true
-        self.reject(rejection)
-        return false
-    }
-
-    /// The connection has left its group: it counts no more.
-    func left() {
-        if let admission = self.admission, let clientAddress = self.clientAddress {
-            self.admission = nil
-            admission.connectionEnded(from: clientAddress)
-        }
-        if self.isRejected {
-            self.isRejected = false
-            self.group.rejectedCount -= 1
         }
     }
 
@@ -140,7 +87,7 @@ extension WebSocketConnection {
     ///
     /// The socket is read until then: closing a socket with unread bytes resets the connection, and a reset could
     /// discard the response.
-    private func reject(_ rejection: HandshakeRejection) {
+    func reject(_ rejection: HandshakeRejection) {
         self.handshake?.server?.rejections += 1
         self.handshake = nil
         self.state = .ended

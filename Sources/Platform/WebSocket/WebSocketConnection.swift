@@ -33,15 +33,15 @@ package final class WebSocketConnection {
     var closure: WebSocketClosure?
     /// When a byte was last received, in the loop's time.
     package internal(set) var lastReceivedMilliseconds: UInt64
-    /// Since when the handshake, a pong, or the peer's part of the closing is awaited, in the loop's time.
+    /// When this side began to wait for the end of the handshake, a pong or the peer's close, in the loop's time.
     var waitingSinceMilliseconds: UInt64
     private var decoder: FrameDecoder
     private var meter = InboundMeter()
-    /// The bytes of an unfinished message that the decoder holds.
+    /// The number of bytes of an incomplete message that the decoder buffers.
     private(set) var unfinishedBytes = 0
-    /// The client's address: the peer's, or the one that a trusted proxy told; nil until it is known.
+    /// The client's address: the peer's, or the one that a trusted proxy reports; nil until it is known.
     package internal(set) var clientAddress: IPAddress?
-    /// Counts the connection as one of its client's; set while it does.
+    /// The admission that counts this connection for its client; nil if none does.
     var admission: (any WebSocketAdmission)?
     /// Whether the admission rejected the connection.
     var isRejected = false
@@ -155,7 +155,8 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Ends the limits of a connection that its owner has not accepted yet.
+    /// Replaces the limits of an unaccepted connection by those of an accepted one; the owner calls it, for example after
+    /// a login.
     package func accept() { self.meter.accept() }
 
     /// Decodes received bytes from `start` on, and notifies the delegate of each message.
@@ -180,7 +181,7 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Meters what was received, and returns the limit that it exceeds, if any.
+    /// Counts received bytes against the limits, and returns the limit that is exceeded, if any.
     private func excess(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
         let configuration = self.group.configuration
         guard self.state == .open else { return nil }
@@ -195,7 +196,7 @@ package final class WebSocketConnection {
         return self.meter.received(byteCount, isFrame: isFrame, limits, now: self.group.loop.nowMilliseconds)
     }
 
-    /// Notifies the delegate, which closes the connection; what else was received is discarded.
+    /// Notifies the delegate, which closes the connection; all further received bytes are discarded.
     private func exceeded(_ excess: InboundExcess) {
         self.delegate?.webSocket(self, exceeded: excess)
         self.decoder.stop()
@@ -233,7 +234,7 @@ package final class WebSocketConnection {
 /// The state of a connection until its handshake is over.
 final class PendingHandshake {
     var reader: HTTPHeadReader
-    /// Reads the header with which a trusted proxy begins; nil when there is none to read.
+    /// Reads the PROXY header of a trusted proxy; nil when none is expected, or it was read.
     var proxyHeader: ProxyHeaderReader?
     /// The trusted proxy whose `X-Forwarded-For` names the client.
     var proxy: IPAddress?

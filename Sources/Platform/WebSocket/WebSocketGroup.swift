@@ -18,7 +18,7 @@ package final class WebSocketGroup {
     let ping: SharedBytes
     /// The source of random bits for masks and keys.
     let randomBits: () -> UInt64
-    /// The bytes that all connections hold of unfinished messages.
+    /// The number of bytes of incomplete messages that all connections buffer together.
     var unfinishedBytes = 0
     /// The number of connections that an admission rejected and that are still open.
     var rejectedCount = 0
@@ -84,7 +84,7 @@ package final class WebSocketGroup {
         guard index >= 0, index < self.connections.count, self.connections[index] === connection else { return }
         connection.groupIndex = -1
         self.unfinishedBytes -= connection.unfinishedBytes
-        connection.left()
+        connection.leftGroup()
         let last = self.connections.removeLast()
         if last !== connection {
             self.connections[index] = last

@@ -66,7 +66,7 @@ package final class WebSocketServer {
         stream.startReading()
         guard let peer = stream.peerAddress else { return stream.abort() }
         if !configuration.trustedProxies.contains(peer) {
-            connection.clientFound(peer, self)
+            connection.admitClient(peer, self)
         } else if configuration.speaksProxyProtocol {
             handshake.proxyHeader = ProxyHeaderReader()
         } else {

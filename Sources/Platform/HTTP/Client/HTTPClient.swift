@@ -73,7 +73,7 @@ package final class HTTPClient: Sendable {
     /// - Parameters:
     ///   - limit: the maximum number of open requests; further requests fail with `full`.
     ///   - caFile: the certificates of authorities, in PEM, that may sign servers' certificates besides those that the
-    ///     system trusts; nil: the system's alone. It is read again for each connection.
+    ///     system trusts; nil for the system's certificates only. The file is read again for each connection.
     package init(limit: Int, caFile: String? = nil) {
         self.maxOpen = limit
         self.multi = MultiHandle(caFile: caFile)

@@ -159,14 +159,14 @@ final class Exchange {
     var receivedBodyBytes = 0
     /// Whether the request was passed to the handler.
     var isHandled = false
-    /// What happens when the body was read.
+    /// What the server does once the body was read.
     var decision = HTTPHeadDecision.read { _, _ in }
-    /// Whether the body is kept; a rejected request's is read and discarded.
+    /// Whether the body is kept; the body of a rejected request is read and discarded.
     var isBodyNeeded: Bool {
         if case .read = self.decision { return true }
         return false
     }
-    /// The client whose open requests count this one.
+    /// The client behind a trusted proxy whose open requests include this one; nil if it is not counted.
     var countedClient: IPAddress?
 
     init(answer: Answer, request: HTTPRequest) {

@@ -7,38 +7,39 @@ package import ClientAddress
 /// later, from any thread.
 package typealias HTTPHandler = @Sendable (HTTPRequest, HTTPResponder) -> Void
 
-/// Decides about a request when its headers were read and its body was not.
+/// Decides, before the body is read, whether a request is served or rejected.
 ///
-/// It runs on the server's own thread and must not block. The request has no body yet.
+/// The handler runs on the server's thread and must not block. The body of its request is empty.
 package typealias HTTPHeadHandler = @Sendable (HTTPRequest) -> HTTPHeadDecision
 
-/// What happens with a request whose headers were read.
+/// The decision about a request whose headers were read.
 package enum HTTPHeadDecision: Sendable {
-    /// The body is read; then this handler gets the whole request.
+    /// Read the body, then call this handler with the whole request.
     case read(HTTPHandler)
-    /// The body is not read, and this is the response.
+    /// Send this response without reading the body.
     ///
-    /// A connection on which a large body is still to come is closed after it.
+    /// If the client has announced a large body, the connection is closed after the response.
     case reject(HTTPResponse)
 }
 
-/// Why a server refused a connection or cut it off, for metrics.
+/// Why a server rejected a connection or request, or closed a connection early; for metrics.
 package enum HTTPRefusal: String, Sendable, CaseIterable {
-    /// The address has as many connections as it may, or the most of all while nearly all places are taken.
+    /// The address has reached its limit of connections; or the server is nearly full, and the address has more
+    /// connections than any other.
     case connectionsPerAddress
-    /// The client behind a trusted proxy has as many open requests as it may.
+    /// The client behind a trusted proxy has reached its limit of open requests.
     case requestsPerAddress
-    /// Request line and headers were not complete in time.
+    /// The request line and headers were not received within `HTTPLimits.headTimeout`.
     case headTimeout
-    /// The body was not complete in time.
+    /// The body was not received within `HTTPLimits.bodyTimeout`.
     case bodyTimeout
-    /// The client did not take the response in time.
+    /// The client did not receive the response within `HTTPLimits.responseTimeout`.
     case responseTimeout
 }
 
 /// Called with each refusal.
 ///
-/// Runs on the server's threads, so it must return quickly.
+/// The observer runs on the server's threads, so it must return quickly.
 package typealias HTTPRefusalObserver = @Sendable (HTTPRefusal) -> Void
 
 /// Called with each response: its status, and the microseconds from the request to the response.
@@ -50,15 +51,16 @@ package typealias HTTPObserver = @Sendable (_ status: Int, _ microseconds: Int) 
 package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of open connections; further connections stay in the kernel's queue.
     ///
-    /// Beyond nine tenths, each new connection cuts off one that waits for its client, of the address that has most.
+    /// When more than nine tenths of the connections are open, each new connection closes another one: one that waits
+    /// for bytes from its client, of the address with the most connections.
     package var connections = 1_000
     /// The maximum number of open connections of one address, or of one IPv6 network of 64 bits; further ones are
     /// closed at once.
     ///
-    /// The connections of trusted proxies are not limited by this. A client behind one may have as many open requests;
-    /// further ones are answered with 429.
+    /// The connections of trusted proxies are not limited by this number. Instead it limits the open requests of each
+    /// client behind a trusted proxy; further requests are answered with 429.
     package var connectionsPerAddress = 100
-    /// The peers whose `X-Forwarded-For` names the client.
+    /// The proxies whose `X-Forwarded-For` is trusted to name the client.
     package var trustedProxies = TrustedProxies()
     /// The maximum size of a body in bytes; a larger body is answered with 413.
     package var bodyBytes = 1 << 20
@@ -68,21 +70,21 @@ package struct HTTPLimits: Sendable, Equatable {
     package var fields = 100
     /// The maximum number of query items of a request; more are answered with 431.
     package var queryItems = 1000
-    /// The memory of a connection for request line and headers, in bytes.
+    /// The memory of each connection for the request line and headers, in bytes.
     ///
     /// A request that does not fit is answered with 414 or 431.
     package var connectionBytes = 16 << 10
     /// A connection without traffic is closed after this time, also in the middle of a request.
     package var idleTimeout = Duration.seconds(30)
-    /// The maximum time for request line and headers, from the first byte that could be sent: the begin of the
-    /// connection, or the end of the idle time.
+    /// The maximum time to receive the request line and headers, from the opening of the connection; between two
+    /// requests it is added to `idleTimeout`.
     ///
-    /// No byte extends it or the next two. A connection beyond one of them is cut off, because there is no
-    /// request to respond to, or nobody who takes the response.
+    /// Unlike `idleTimeout`, the three timeouts for head, body and response do not restart when bytes are received or
+    /// sent. After such a timeout the connection is closed without a response.
     package var headTimeout = Duration.seconds(10)
-    /// The maximum time for a body, from the end of the headers.
+    /// The maximum time to receive a body, from the end of the headers.
     package var bodyTimeout = Duration.seconds(20)
-    /// The maximum time until the client has taken a response.
+    /// The maximum time to send a response, until the client has received all of it.
     package var responseTimeout = Duration.seconds(30)
     /// The maximum time until the handler responds; then the server responds with 504.
     package var deadline = Duration.seconds(10)

@@ -46,7 +46,7 @@ package struct HTTPRequest: Sendable, Equatable {
     package let headers: [String: String]
     /// The body.
     package var body: [UInt8]
-    /// The client's address: the peer's, or the one that a trusted proxy tells; nil for a request that a test built.
+    /// The client's address: the peer's, or the one that a trusted proxy reports; nil for a request that a test built.
     package internal(set) var client: IPAddress?
     /// The values of the path's parameters, by their names in the route's pattern.
     package var parameters: [String: String] = [:]
@@ -72,7 +72,7 @@ package struct HTTPRequest: Sendable, Equatable {
         self.body = body
     }
 
-    /// Whether the headers announce no body, or one that is quickly read and discarded.
+    /// Whether the headers announce no body, or one that is small enough to be read and discarded.
     var hasSmallBody: Bool {
         if self.headers["transfer-encoding"] != nil || self.headers["expect"] != nil { return false }
         return (self.headers["content-length"].map { Int($0) ?? .max } ?? 0) <= 16 << 10

@@ -2,22 +2,22 @@
 internal import ClientAddress
 internal import MachineKit
 
-/// The open connections of a server: how many each address has, and until when each must have done its next step.
+/// Counts the open connections of each address, and sets the deadline of each connection's current phase.
 ///
-/// It is a value without IO. The daemon closes a connection on which nothing happens, but each byte extends that time.
-/// The deadlines here are extended by no byte.
+/// It is a value without IO. libmicrohttpd's own idle timeout restarts with each byte, so a slow client could hold a
+/// connection for ever. The deadlines of this type do not restart.
 struct OpenConnections {
-    /// What a connection is doing.
+    /// The phases of a connection.
     enum Phase {
-        /// Request line and headers are awaited or being read.
+        /// The server waits for the request line and headers, or reads them.
         case readingHead
         case readingBody
-        /// The handler decides; the server's own deadline bounds it.
+        /// The handler runs; `HTTPLimits.deadline` limits this phase.
         case handling
         case sendingResponse
     }
 
-    /// A connection that is overdue.
+    /// A connection whose deadline has passed.
     struct Overdue: Equatable {
         var descriptor: Int32
         var refusal: HTTPRefusal
@@ -37,7 +37,7 @@ struct OpenConnections {
     private var connections: [UInt: Connection] = [:]
     private var connectionsOf: [IPAddress: Int] = [:]
     private var requestsOf: [IPAddress: Int] = [:]
-    /// The connections that were cut off to make room, and that the daemon has not closed yet.
+    /// The connections that were shut down to make room, and that the daemon has not closed yet.
     private var surplus: Set<UInt> = []
 
     init(limits: HTTPLimits) { self.limits = limits }
@@ -47,7 +47,8 @@ struct OpenConnections {
 
     /// Whether another connection of this address may be opened.
     ///
-    /// A trusted proxy carries many clients; the requests of each are limited instead (`beganRequest`).
+    /// A trusted proxy's connections serve many clients. Instead of them, the requests of each client are limited
+    /// (`beganRequest`).
     func mayOpen(from address: IPAddress?) -> Bool {
         guard let address, !self.limits.trustedProxies.contains(address) else { return true }
         return self.connectionsOf[address.limitKey, default: 0] < self.limits.connectionsPerAddress
@@ -67,12 +68,14 @@ struct OpenConnections {
         Self.remove(key, from: &self.connectionsOf)
     }
 
-    /// Returns a connection to cut off, so that a place stays free for others; nil while a tenth of all places is free,
-    /// or when no connection waits for its client.
+    /// Chooses a connection to shut down when more than nine tenths of the connections are open.
     ///
-    /// It belongs to the address with the most connections. Clients of many addresses could otherwise take all places
-    /// by requests that never end, each address within its own limit. Of that address the one whose time ends first
-    /// goes.
+    /// Clients of many addresses, each within its own limit, could otherwise occupy all connections with requests that
+    /// never end. The choice is among the connections that wait for bytes from their clients: the address with the most
+    /// connections, then the earliest deadline.
+    ///
+    /// - Returns: the descriptor of the connection; nil while enough connections are free, or when no connection waits
+    ///   for its client.
     mutating func takeSurplus() -> Int32? {
         let open = self.connections.count - self.surplus.count
         guard open > self.limits.connections - self.limits.connections / 10 else { return nil }
@@ -89,11 +92,11 @@ struct OpenConnections {
         return found.value.descriptor
     }
 
-    /// The connection begins its next step.
+    /// Sets the phase of a connection, and the deadline of the phase.
     mutating func entered(_ phase: Phase, _ id: UInt, at now: MonotonicTime) {
         let limit: Duration? =
             switch phase {
-            // Between two requests a connection may be idle as long as any, and then has the time for a head.
+            // Between two requests a connection may be idle for `idleTimeout`; `headTimeout` begins after it.
             case .readingHead: self.limits.idleTimeout + self.limits.headTimeout
             case .readingBody: self.limits.bodyTimeout
             case .handling: nil
@@ -105,7 +108,7 @@ struct OpenConnections {
 
     /// Counts a request of a client behind a trusted proxy.
     ///
-    /// - Returns: false if the client has as many open as it may; it is not counted then.
+    /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
     mutating func beganRequest(of client: IPAddress) -> Bool {
         guard self.requestsOf[client.limitKey, default: 0] < self.limits.connectionsPerAddress else { return false }
         self.requestsOf[client.limitKey, default: 0] += 1
@@ -115,7 +118,7 @@ struct OpenConnections {
     /// Removes a request that `beganRequest` counted.
     mutating func endedRequest(of client: IPAddress) { Self.remove(client.limitKey, from: &self.requestsOf) }
 
-    /// Returns the connections that are overdue, each once.
+    /// Returns the connections whose deadlines have passed, each of them only once.
     mutating func takeOverdue(at now: MonotonicTime) -> [Overdue] {
         var overdue: [Overdue] = []
         for (id, connection) in self.connections {

@@ -18,7 +18,7 @@ extension ServerCore {
         let (isFirst, isCut) = self.connections.withLock { connections in
             let isFirst = connections.isEmpty
             connections.opened(id, from: address, descriptor: descriptor, at: MonotonicClock.now)
-            // Under the lock, as in `cutOverdue`.
+            // `shutdown` is called under the lock for the reason that `cutOverdue` names.
             let surplus = connections.takeSurplus()
             if let surplus { _ = shutdown(surplus, Int32(SHUT_RDWR)) }
             return (isFirst, surplus != nil)
@@ -30,12 +30,14 @@ extension ServerCore {
     /// Removes a connection, whose descriptor the daemon closes after this call.
     func closed(_ id: UInt) { self.connections.withLock { $0.closed(id) } }
 
-    /// Sets the deadline of a connection's next step.
+    /// Sets the phase of a connection, and the deadline of the phase.
     func entered(_ phase: OpenConnections.Phase, _ id: UInt) {
         self.connections.withLock { $0.entered(phase, id, at: MonotonicClock.now) }
     }
 
-    /// Counts a request of a client behind a trusted proxy; false: the client has too many open.
+    /// Counts a request of a client behind a trusted proxy.
+    ///
+    /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
     func beganRequest(of client: IPAddress) -> Bool {
         let isAccepted = self.connections.withLock { $0.beganRequest(of: client) }
         if !isAccepted { self.refused(.requestsPerAddress) }
@@ -45,11 +47,11 @@ extension ServerCore {
     /// Removes a counted request.
     func endedRequest(of client: IPAddress) { self.connections.withLock { $0.endedRequest(of: client) } }
 
-    /// Cuts off the overdue connections.
+    /// Shuts down the connections whose deadlines have passed.
     ///
-    /// Only the daemon may close a connection, on its own thread. An ended socket makes it do so. The sockets are ended
-    /// under the lock: the daemon reports the end of a connection, which takes this lock, before it closes the
-    /// descriptor. So the number cannot belong to another connection meanwhile.
+    /// Only the daemon may close a connection, on its own thread; it does so when the socket is shut down. Meanwhile the
+    /// descriptor's number could be reused for another connection. Therefore `shutdown` is called under the lock: the
+    /// daemon calls `closed`, which needs the lock, before it closes the descriptor.
     ///
     /// - Returns: whether no connection is open.
     func cutOverdue(at now: MonotonicTime) -> Bool {

@@ -37,7 +37,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Forgets a request that has ended.
+    /// Removes a request that has ended.
     func end(_ id: UInt64) {
         let isLast = self.state.withLock { state in
             state.active -= 1
@@ -85,7 +85,7 @@ final class ServerCore: Sendable {
         if !isIdle { self.lastRequestEnded.wait(timeout: self.limits.drainTimeout) }
     }
 
-    /// Responds with 504 to overdue requests, and cuts off overdue connections, until the server stops.
+    /// Responds with 504 to overdue requests, and shuts down overdue connections, until the server stops.
     ///
     /// It is the main function of the deadline thread.
     func watchDeadlines() {
@@ -106,7 +106,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// How often overdue connections are looked for while any is open.
+    /// The interval between two checks for overdue connections while any connection is open.
     private static let cutInterval = Milliseconds.seconds(1)
 
     private struct State {

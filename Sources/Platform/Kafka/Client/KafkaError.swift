@@ -26,9 +26,9 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         case unsupported
         /// The group's coordinator rejected the session timeout: create another consumer with a longer timeout.
         case sessionRefused
-        /// The broker refused the user or the password: no attempt can succeed before one of them is changed.
+        /// The broker rejected the user or the password; retries are useless until one of them is changed.
         case authenticationFailed
-        /// TLS failed: the broker's certificate is not trusted, is for another host, or the broker speaks no TLS.
+        /// TLS failed: the broker's certificate is not trusted or is for another host, or the broker does not use TLS.
         case tlsFailed
         /// The broker's access control lists do not allow the user this operation.
         case accessDenied
@@ -66,7 +66,7 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         self.requiresAbort = requiresAbort
     }
 
-    /// Whether nothing but a change of settings, certificates or rights can help, so that retries are no use.
+    /// Whether retries are useless until an operator changes settings, certificates or access rights.
     package var needsOperator: Bool {
         switch self.kind {
         case .invalidConfiguration, .authenticationFailed, .tlsFailed, .accessDenied: true

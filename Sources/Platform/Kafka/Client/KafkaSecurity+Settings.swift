@@ -27,7 +27,8 @@ extension KafkaSecurity {
         self.rejectContradictions(&reader)
     }
 
-    /// Reports settings that miss one another; what is given and cannot be used was reported already.
+    /// Rejects combinations of settings that are incomplete or contradict each other; the reader has already rejected
+    /// values that are invalid by themselves.
     private func rejectContradictions(_ reader: inout SettingsReader) {
         let given = Set(reader.effective.filter { $0.source != .defaultValue }.map(\.name))
         let hasPassword = given.contains("kafka-password-file") || self.password != nil
@@ -57,15 +58,15 @@ extension KafkaSecurity {
         }
     }
 
-    /// The names of the settings that give no secret by themselves, in the order of the help.
+    /// The names of the settings whose values are not secret, in the order of the help.
     private static let optionNames = [
         "kafka-security", "kafka-sasl-mechanism", "kafka-user", "kafka-password-file", "kafka-ca-file",
         "kafka-certificate-file", "kafka-key-file", "kafka-key-password-file",
     ]
 
-    /// The options that another process needs for the same connections: names of files, never a secret.
+    /// The command-line options with which another process connects in the same way.
     ///
-    /// A secret from the environment is not among them; a child process inherits it.
+    /// They contain names of files, but no secrets. A child process inherits secrets from the environment.
     ///
     /// - Parameters:
     ///   - reader: the reader after `init` has read the settings.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// How clients secure their connections to the brokers: TLS, and who they are.
+/// How clients secure their connections to the brokers: TLS and authentication.
 ///
 /// The raw values are librdkafka's. With TLS the broker's certificate and its host name are always checked.
 package struct KafkaSecurity: Sendable, Equatable {
-    /// What a connection is made of (`security.protocol`).
+    /// The encryption and authentication of connections: librdkafka's `security.protocol`.
     package enum Transport: String, Sendable, CaseIterable {
-        /// Neither TLS nor a user.
+        /// Neither TLS nor authentication.
         case plaintext
-        /// TLS; the client may have a certificate.
+        /// TLS; the client may authenticate with a certificate.
         case ssl
-        /// A user and password without TLS: only SCRAM keeps the password from whoever listens.
+        /// Authentication by user and password (SASL) without TLS; only SCRAM hides the password from eavesdroppers.
         case saslPlaintext = "sasl_plaintext"
-        /// TLS, and a user and password.
+        /// TLS, and authentication by user and password (SASL).
         case saslSSL = "sasl_ssl"
 
         /// Whether connections use TLS.
@@ -22,7 +22,7 @@ package struct KafkaSecurity: Sendable, Equatable {
         package var usesSASL: Bool { self == .saslPlaintext || self == .saslSSL }
     }
 
-    /// How the password is shown to the broker (`sasl.mechanism`).
+    /// How the client proves to the broker that it knows the password: librdkafka's `sasl.mechanism`.
     package enum Mechanism: String, Sendable, CaseIterable {
         case plain = "PLAIN"
         case scramSHA256 = "SCRAM-SHA-256"
@@ -33,16 +33,17 @@ package struct KafkaSecurity: Sendable, Equatable {
     package var mechanism = Mechanism.scramSHA512
     package var user: String?
     package var password: Secret?
-    /// The certificates of the authorities that may sign brokers' certificates; nil: those of the system.
+    /// The file with the certificates (PEM) of the authorities that may sign brokers' certificates; nil for those of the
+    /// system.
     package var caFile: String?
-    /// The client's certificate, for brokers that ask for one.
+    /// The file with the client's certificate (PEM), for brokers that require one.
     package var certificateFile: String?
-    /// The private key of the client's certificate.
+    /// The file with the private key (PEM) of the client's certificate.
     package var keyFile: String?
     /// The password of the private key.
     package var keyPassword: Secret?
 
-    /// Connections without TLS and without a user.
+    /// Connections without TLS and authentication.
     package init() {}
 
     /// The settings by librdkafka's names.
@@ -65,6 +66,6 @@ package struct KafkaSecurity: Sendable, Equatable {
         return settings
     }
 
-    /// Whether the value of a setting may be shown in an error.
+    /// Whether the value of a setting is secret, so that errors must not contain it.
     static func isSecret(_ name: String) -> Bool { name.contains("password") }
 }

@@ -4,7 +4,7 @@ internal import MachineKit
 
 /// A Kafka broker in memory: librdkafka's own test broker, to which other processes connect by TCP.
 ///
-/// It is meant for trials and tests. It stores nothing on disk and guarantees less than Kafka:
+/// It is meant for demos and tests. It stores nothing on disk and guarantees less than Kafka:
 /// - It listens on free ports of 127.0.0.1, which cannot be chosen; `bootstrap` contains these ports.
 /// - It accepts offsets in a transaction but loses them, and consumers see aborted records. Commits without a
 ///   transaction work.

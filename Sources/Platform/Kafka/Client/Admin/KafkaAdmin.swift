@@ -17,28 +17,29 @@ package struct KafkaAdmin: Sendable {
 
     /// Waits until a broker responds.
     ///
-    /// With TLS or a user it asks in slices, so that a refusal ends the wait after one or two attempts to connect.
+    /// With TLS or authentication the wait is split into short attempts. After each attempt the client is checked for an
+    /// authentication or TLS error, which ends the wait.
     ///
     /// - Throws: `timedOut` or `brokerDown` if no broker responds in time; `authenticationFailed` or `tlsFailed` as soon
     ///   as a broker refuses the connection.
     @discardableResult
     package func waitUntilReachable(timeout: Duration) throws(KafkaError) -> ClusterInfo {
         let deadline = Deadline(after: timeout)
-        // Doubled each time, so that a slow broker has time to answer in a later slice.
+        // The time of an attempt doubles, so that a slow broker can respond to a later attempt.
         let isSecured = self.security.transport != .plaintext
-        var slice: Duration = isSecured ? .milliseconds(250) : timeout
+        var attempt: Duration = isSecured ? .milliseconds(250) : timeout
         while true {
             do throws(KafkaError) {
-                return try self.clusterInfo(timeout: min(slice, Self.attemptTimeout(before: deadline)))
+                return try self.clusterInfo(timeout: min(attempt, Self.attemptTimeout(before: deadline)))
             } catch {
                 if let refusal = self.client.takeSecurityError() { throw refusal.explained(for: self.security) }
                 // `clusterInfo` itself waits for a broker. It fails before the timeout only if the broker disconnects
-                // during the response, or at the end of a slice.
+                // during the response, or at the end of an attempt.
                 let isTransient = error.kind == .brokerDown || error.kind == .retriable
                 guard isTransient || (isSecured && error.kind == .timedOut), !deadline.hasPassed else {
                     throw error
                 }
-                slice = slice * 2
+                attempt = attempt * 2
             }
         }
     }

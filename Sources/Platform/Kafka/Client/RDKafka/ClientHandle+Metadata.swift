@@ -2,11 +2,11 @@
 internal import CRdkafka
 
 extension ClientHandle {
-    /// The last error of an admin client that only the operator can mend, such as a refused password; nil if there is
+    /// The last error of an admin client that only an operator can fix, such as a rejected password; nil if there is
     /// none.
     ///
-    /// librdkafka goes on connecting after such an error, and a call that waits for a broker only times out. Therefore
-    /// the reason has to be taken from the client's error events.
+    /// After such an error librdkafka keeps trying to connect, and a call that waits for a broker only times out.
+    /// Therefore the cause is taken from the client's error events.
     func takeSecurityError() -> KafkaError? {
         guard let queue = unsafe rd_kafka_queue_get_main(self.pointer) else { return nil }
         defer { unsafe rd_kafka_queue_destroy(queue) }

@@ -30,7 +30,7 @@ internal import CRdkafka
         for (name, value) in settings {
             guard unsafe rd_kafka_conf_set(configuration, name, value, &text, text.count) == RD_KAFKA_CONF_OK else {
                 unsafe rd_kafka_conf_destroy(configuration)
-                // librdkafka's own text may quote the value, which an error must not do with a secret.
+                // librdkafka's own message may contain the value. The error must not contain a secret.
                 if KafkaSecurity.isSecret(name) {
                     throw KafkaError(.invalidConfiguration, "\(name) has a value that cannot be used.")
                 }
@@ -84,7 +84,7 @@ internal import CRdkafka
 extension ClientHandle.Role {
     /// The kinds of events that the role receives.
     ///
-    /// Log lines are no events here, because they must be written even while no thread polls.
+    /// Log lines are not events here, because they must be written even while no thread polls.
     fileprivate var events: Int32 {
         switch self {
         case .producer: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import EventLoop
 
-/// The closing of a connection, and the detection of peers that do not answer in time.
+/// Closes connections, pings silent peers, and ends connections whose peers do not answer in time.
 extension WebSocketConnection {
     /// Handles the peer's close frame, which answers our own close frame or is the first one (RFC 6455, section 5.5.1).
     func receivedClose(_ code: CloseCode?, reason: String) {
@@ -84,7 +84,7 @@ extension WebSocketConnection {
     }
 
     private func abort(_ cause: WebSocketClosure.Cause) {
-        // The code and reason of our own close stay.
+        // The code and reason of our own close frame are kept.
         if case .own? = self.closure?.cause {
             self.closure?.cause = cause
         } else if self.closure == nil {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
+internal import EventLoop
+
+/// Finds the address of a client behind a proxy, and counts the connections of each client address.
+extension WebSocketConnection {
+    /// Reads the PROXY header of a trusted proxy, if one is expected.
+    ///
+    /// - Returns: The index of the client's first byte in `bytes`; nil while the PROXY header is incomplete, or when the
+    ///   connection was ended.
+    func proxyHeaderReceived(_ bytes: Span<UInt8>, _ handshake: PendingHandshake) -> Int? {
+        guard handshake.proxyHeader != nil else { return 0 }
+        do throws(ProxyHeaderError) {
+            guard let header = try handshake.proxyHeader?.consume(bytes) else { return nil }
+            handshake.proxyHeader = nil
+            if let client = header.client, let server = handshake.server, !self.admitClient(client, server) {
+                return nil
+            }
+            return header.used
+        } catch {
+            handshake.server?.admission?.proxyHeaderMissing()
+            handshake.server?.rejections += 1
+            self.stream?.abort()
+            return nil
+        }
+    }
+
+    /// As a server: counts a connection of a client whose address is now known, or rejects it if the client has too many
+    /// connections.
+    ///
+    /// - Returns: Whether the client is admitted.
+    @discardableResult func admitClient(_ address: IPAddress, _ server: WebSocketServer) -> Bool {
+        self.clientAddress = address
+        guard let admission = server.admission else { return true }
+        guard let rejection = admission.connectionOpened(from: address) else {
+            self.admission = admission
+            return true
+        }
+        if self.group.rejectedCount >= WebSocketServer.maxRejected {
+            server.rejections += 1
+            self.handshake = nil
+            self.stream?.abort()
+            return false
+        }
+        self.group.rejectedCount += 1
+        self.isRejected = true
+        self.reject(rejection)
+        return false
+    }
+
+    /// Called when the connection has left its group: releases its places in the counts of connections.
+    func leftGroup() {
+        if let admission = self.admission, let clientAddress = self.clientAddress {
+            self.admission = nil
+            admission.connectionEnded(from: clientAddress)
+        }
+        if self.isRejected {
+            self.isRejected = false
+            self.group.rejectedCount -= 1
+        }
+    }
+}
