@@ -6,18 +6,19 @@ package import PlazaModel
 package protocol Attack: Sendable {
     /// The name for `--attack`.
     var name: String { get }
-    /// What it tries, in one line.
+    /// A one-line description of what the attack tries.
     var summary: String { get }
-    /// The gateway's port that it uses.
+    /// The port and protocol of the gateway that the attack uses.
     var channel: AttackChannel { get }
-    /// The time between two turns of a connection; nil if its connections only send when they open.
+    /// The interval at which `AttackClient.takeTurn()` is called; nil if connections send only when they open.
     var turn: Duration? { get }
-    /// How many connections it opens.
+    /// How many connections the attack keeps open.
     ///
-    /// - Parameter limit: the number given by `--connections`.
+    /// - Parameter limit: the maximum, given by `--connections`.
     /// - Returns: a number up to `limit`.
     func connections(limit: Int) -> Int
-    /// The behaviour of one connection; a connection that the gateway closes is replaced by a new one.
+    /// Makes the client that decides what one connection sends; a connection that the gateway closes is replaced by a new
+    /// one with a new client.
     func client(_ setting: AttackClientSetting) -> any AttackClient
 }
 
@@ -31,15 +32,15 @@ package enum AttackChannel: Hashable, Sendable {
     case webSocket
 }
 
-/// What one connection of an attack may use.
+/// The parameters of one connection of an attack.
 package struct AttackClientSetting: Sendable {
-    /// The number of the connection; its replacements have the same one.
+    /// The number of the connection; a replacement has the number of the connection that it replaces.
     package var index: Int
     /// How many connections had this number before.
     package var attempt: Int
     /// A part of the names of users and lives, different in each attack and run.
     package var name: String
-    /// Chance, different for each connection.
+    /// A random number generator, seeded differently for each connection.
     package var random: SeededRandom
     /// The number of partitions of each topic.
     package var partitions: Int
@@ -51,15 +52,15 @@ package struct AttackClientSetting: Sendable {
     package var token: @Sendable (String) -> String
 }
 
-/// The decisions of one connection: pure, so that they can be tested without a gateway.
+/// Decides what one connection sends, without IO, so that tests need no gateway.
 package protocol AttackClient {
-    /// The connection is open, its handshake included.
+    /// Called when the connection is open and its handshake, if any, is complete.
     mutating func opened() -> [AttackBytes]
-    /// The gateway has answered a call.
+    /// Called when the gateway has replied to a call.
     mutating func replied(_ outcome: Outcome) -> [AttackBytes]
-    /// The time for the next turn.
+    /// Called at each interval `Attack.turn`.
     mutating func takeTurn() -> [AttackBytes]
-    /// The attack ends: removes what it has made.
+    /// Called when the attack ends; returns the calls that remove what the client has created.
     mutating func cleanUp() -> [AttackBytes]
 }
 

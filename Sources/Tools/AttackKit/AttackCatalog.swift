@@ -21,7 +21,7 @@ package enum AttackCatalog {
     }
 }
 
-/// Why no attack was begun.
+/// Why no attack was started.
 package enum AttackError: Error, Equatable, CustomStringConvertible {
     /// No attack has this name.
     case unknown(String)

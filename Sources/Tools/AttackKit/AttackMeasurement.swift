@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LoadKit
 
-/// What honest clients saw during a run.
+/// The results of the honest clients in one run.
 package struct HonestResult: Equatable, Sendable {
-    /// Percentiles from when a message was due until a viewer received it, in milliseconds.
+    /// The percentiles of the time from when a message was due until a viewer received it, in milliseconds.
     package var p50 = 0.0
     package var p99 = 0.0
     /// Messages sent.
@@ -16,7 +16,7 @@ package struct HonestResult: Equatable, Sendable {
     package var misplaced = 0
     /// How often a client lost its connection.
     package var reconnects = 0
-    /// What else went wrong, one sentence each.
+    /// Other failures, one sentence each.
     package var failures: [String] = []
 
     package init() {}
@@ -34,7 +34,7 @@ package struct HonestResult: Equatable, Sendable {
     }
 }
 
-/// What a gateway's metrics say of its process.
+/// The metrics of a gateway's process at one reading.
 package struct GatewayReading: Equatable, Sendable {
     /// When the process started, in seconds since 1970; it distinguishes the process from its successor.
     package var startTime: Double
@@ -47,13 +47,13 @@ package struct GatewayReading: Equatable, Sendable {
     }
 }
 
-/// What was measured of one gateway during an attack.
+/// The measurements of one gateway during an attack.
 package struct GatewayChange: Equatable, Sendable {
     /// nil if the gateway did not answer.
     package var before: GatewayReading?
     /// nil if the gateway did not answer.
     package var after: GatewayReading?
-    /// The most resident memory that was read, in bytes.
+    /// The maximum resident memory of all readings, in bytes.
     package var mostBytes: Double
 
     package init(before: GatewayReading?, after: GatewayReading?, mostBytes: Double) {
@@ -63,7 +63,7 @@ package struct GatewayChange: Equatable, Sendable {
     }
 }
 
-/// How many of some questions were answered.
+/// The number of requests sent, and the number of those that were answered.
 package struct AnswerRate: Equatable, Sendable {
     package var asked = 0
     package var answered = 0
@@ -80,9 +80,9 @@ package struct AttackMeasurement: Equatable, Sendable {
     package var honest = HonestResult()
     /// The gateways by name; empty if their metrics cannot be read.
     package var gateways: [String: GatewayChange] = [:]
-    /// Requests of an honest HTTP client during the attack.
+    /// The requests of an honest HTTP client during the attack.
     package var http = AnswerRate()
-    /// Lives made after the attack, one in each partition of the directory.
+    /// The lives created after the attack, one in each partition of the directory.
     package var partitions = AnswerRate()
 
     package init() {}

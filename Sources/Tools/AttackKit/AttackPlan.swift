@@ -55,13 +55,11 @@ package struct AttackTarget: Sendable {
         return numeric
     }
 
-    /// How many partitions are looked for when their number is not known.
-    ///
-    /// It is the default on an external Kafka.
+    /// The number of partitions that is assumed when it is not known: the default with an external Kafka.
     static let assumedPartitions = 12
 }
 
-/// What to run.
+/// The parameters of a run.
 package struct AttackPlan: Sendable {
     package var target: AttackTarget
     package var attacks: [any Attack]
@@ -69,7 +67,7 @@ package struct AttackPlan: Sendable {
     package var duration = Duration.seconds(5)
     /// The largest number of connections of an attack.
     package var connections = 2_000
-    /// The seed of all chance, and a part of all names.
+    /// The seed of all random number generators; it is also a part of all names.
     package var seed: UInt64
 
     package init(target: AttackTarget, attacks: [any Attack], seed: UInt64) {

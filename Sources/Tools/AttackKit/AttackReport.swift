@@ -10,7 +10,7 @@ package struct AttackReport: Sendable {
         package var verdict: AttackVerdict
     }
 
-    /// What honest clients saw without an attack.
+    /// The results of the honest clients without an attack.
     package var baseline: HonestResult
     package var results: [Result] = []
     /// Attacks that did not run, because the cluster's HTTP address is not known.

@@ -17,7 +17,8 @@ package enum AttackRunner {
     ///   the system has no thread or descriptor left.
     package static func run(_ plan: AttackPlan, say: @Sendable (String) -> Void) async throws -> AttackReport {
         say("without an attack")
-        // The first run warms up connections and caches, so that the baseline is not too easy to keep.
+        // The first run only warms up connections and caches. A cold baseline would have a high p99, and the limit, which
+        // is twice that p99, would be too lenient.
         _ = try await Self.load(plan, "warm", seconds: .seconds(1)) { _ in }
         let baseline = HonestResult(try await Self.load(plan, "base", seconds: plan.duration) { _ in })
         let failures = baseline.failures + (baseline.missing == 0 ? [] : ["\(baseline.missing) items are missing."])
@@ -56,7 +57,7 @@ package enum AttackRunner {
         return measured
     }
 
-    /// Runs the honest clients, and `disturbance` from the moment when they send messages.
+    /// Runs the honest clients, and starts `disturbance` as soon as they send messages.
     ///
     /// - Parameters:
     ///   - plan: the plan.
@@ -107,7 +108,7 @@ package enum AttackRunner {
         return tally
     }
 
-    /// The beginning of all names of a run: the seed, and the run.
+    /// The prefix of all names of a run: the seed and the name of the run.
     private static func name(_ plan: AttackPlan, _ suffix: String) -> String {
         "at\(String(plan.seed % 0xFFFF_FFFF, radix: 36))-\(suffix)"
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an attack sent, and what it got for it.
+/// Counts what an attack sent, and how the gateway answered.
 package struct AttackTally: Equatable, Sendable {
     /// Connections that were established.
     package var opened = 0
     /// The largest number of connections open at once.
     package var mostOpen = 0
-    /// Pieces sent: frames, requests or parts of them.
+    /// The number of pieces sent: frames, requests or parts of them.
     package var pieces = 0
     /// Bytes sent.
     package var bytes = 0

@@ -54,14 +54,15 @@ package struct AttackVerdict: Equatable, Sendable {
 
     /// The largest p99 that passes, in milliseconds: twice the baseline.
     ///
-    /// On one machine the scheduler decides about a few milliseconds, so a p99 up to `noiseMilliseconds` always passes.
+    /// When everything runs on one machine, scheduling alone changes a p99 by several milliseconds. Therefore a p99 up to
+    /// `noiseMilliseconds` always passes.
     static func p99Limit(_ baseline: HonestResult) -> Double { max(2 * baseline.p99, Self.noiseMilliseconds) }
 
-    /// The most memory that a gateway may take in addition, in bytes.
+    /// The maximum growth of a gateway's resident memory during an attack, in bytes.
     ///
-    /// - Parameter connections: the most connections that the attack had open at once.
-    /// - Returns: a base for code and buffers that are used for the first time, and a share of each connection: what it
-    ///   may send before its login (16 KiB), and its own state.
+    /// - Parameter connections: the maximum number of connections that the attack had open at once.
+    /// - Returns: `baseBytes` for code and buffers that are used for the first time, and for each connection
+    ///   `bytesPerConnection`: 16 KiB of input before login, and 8 KiB of state.
     static func memoryLimit(connections: Int) -> Double {
         Double(Self.baseBytes + connections * Self.bytesPerConnection)
     }

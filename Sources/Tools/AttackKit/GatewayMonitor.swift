@@ -5,7 +5,7 @@ internal import LivePlazaKit
 internal import LoadKit
 internal import Observability
 
-/// Reads the gateways' metrics, and asks their HTTP ports, while an attack runs.
+/// Reads the gateways' metrics, and sends requests to their HTTP ports, while an attack runs.
 actor GatewayMonitor {
     private let target: AttackTarget
     private var changes: [String: GatewayChange] = [:]
@@ -21,7 +21,7 @@ actor GatewayMonitor {
         }
     }
 
-    /// Reads and asks twice a second until the task is cancelled.
+    /// Reads the metrics and sends the requests twice a second until the task is cancelled.
     func watch() async {
         while (try? await Task.sleep(for: .milliseconds(500))) != nil {
             await self.update()
@@ -59,7 +59,7 @@ actor GatewayMonitor {
         return GatewayReading(startTime: start, residentBytes: values[MetricNames.Process.residentMemory] ?? 0)
     }
 
-    /// Asks each gateway once, without a token: the answer 401 shows that requests are served.
+    /// Sends one request without a token to each gateway; any response, such as 401, shows that requests are served.
     private func askHTTP() async {
         let addresses = self.target.http
         let answered = await runOnDedicatedThread("http-probe") {
@@ -67,7 +67,7 @@ actor GatewayMonitor {
                 HealthProbe.http(host: $0.host, port: Int($0.port), path: "/v1/lives", timeout: .seconds(2)) != nil
             }
         }
-        // A request that the end of the attack has overtaken still counts.
+        // A request that was in progress when the attack ended counts too.
         self.http.asked += addresses.count
         self.http.answered += answered
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ClientAddress
 
-/// Which hosts may be attacked, and from which addresses.
+/// Decides which hosts may be attacked (only loopback addresses), and from which source addresses.
 package enum Loopback {
     /// The host as a numeric address of the loopback interface.
     ///
@@ -26,7 +26,8 @@ package enum Loopback {
         return "127.\(1 + group / 62_500 % 250).\(group / 250 % 250).\(1 + group % 250)"
     }
 
-    /// Connections that share a source address; half of what a gateway allows an address by HTTP.
+    /// The number of connections that share a source address: half of the HTTP connections that a gateway allows an
+    /// address.
     static let connectionsPerSource = 50
 
     private static let blocks = ["127.0.0.0/8", "::1/128"].compactMap { AddressBlock($0) }

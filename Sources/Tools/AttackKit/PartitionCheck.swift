@@ -2,7 +2,7 @@
 internal import LivePlazaKit
 internal import PlazaModel
 
-/// Makes a live in each partition of the directory, and ends it.
+/// Checks that each partition of the directory still works: creates a live in it, then ends the live.
 struct PartitionCheck {
     let target: AttackTarget
     /// A part of the names of the lives and their owners.
@@ -14,9 +14,9 @@ struct PartitionCheck {
         var owner: String?
     }
 
-    /// Asks all partitions at once.
+    /// Sends the calls to all partitions at the same time.
     ///
-    /// - Returns: how many of them made a live within the time of a call.
+    /// - Returns: the number of partitions, and how many of them created a live within the timeout of a call.
     /// - Throws: `LoopError` when the system has no thread or descriptor left.
     func run() async throws -> AnswerRate {
         let hub = try ClientHub(name: "plaza-partition")
@@ -48,7 +48,7 @@ struct PartitionCheck {
         }
     }
 
-    /// A name of a live for each partition.
+    /// The name of a live in each partition.
     private var lives: [String] {
         let count = self.target.partitions ?? AttackTarget.assumedPartitions
         return (0..<count).compactMap {
@@ -57,7 +57,7 @@ struct PartitionCheck {
     }
 }
 
-/// Names of lives that are in a given partition.
+/// Finds names of lives that are in a given partition.
 enum PartitionedName {
     /// A name that begins with `prefix`.
     ///

@@ -2,13 +2,14 @@
 import PlazaModel
 import PlazaWire
 
-/// Measures how long a gateway takes to parse a client's frame, and a service to decode the record that comes of it.
+/// Measures how long a gateway takes to parse a client's frame, and how long a service takes to decode the record that
+/// the gateway makes from the frame.
 enum FrameBench {
     static let benchmark = Benchmark(
         name: "frames", summary: "nanoseconds to parse a client's frame and to decode a record",
         run: { try FrameBench.measure() })
 
-    /// The target: the most nanoseconds for a message of 360 bytes.
+    /// The target: the maximum number of nanoseconds for a message of 360 bytes.
     private static let maximumNanoseconds = 10_000.0
     private static let rounds = BenchReport.rounds(7)
     private static let count = 20_000

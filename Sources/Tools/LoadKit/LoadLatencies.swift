@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Observability
 
-/// The latencies of a run, in microseconds from the moment when a message was due.
+/// The latencies of a run, in microseconds since the due time of each message.
 struct LoadLatencies {
     /// The latencies until the receipt by each viewer, without the current second.
     private(set) var deliveries = Histogram()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Pings, far more than a connection may send.
+/// Pings at a rate far above the limit of a connection.
 package struct PingFlood: Attack {
     package let name = "ping-flood"
     package let summary = "2,000 pings a second of each connection, half of them logged in"
@@ -61,7 +61,7 @@ package struct LoginFlood: Attack {
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
         let good = setting.token("\(setting.name)-user")
-        // The same claims with another signature.
+        // The bad token has the same claims, but an invalid signature.
         let token = setting.index % 2 == 0 ? good : String(good.dropLast(8)) + "AAAAAAAA"
         return FloodingClient(token: token, live: nil) { writer in [writer.login(token)] }
     }
@@ -75,7 +75,7 @@ private struct FloodingClient: AttackClient {
     private var writer = CallWriter()
     private var isReady: Bool
 
-    /// A client without `token` floods at once, without a login.
+    /// A client without `token` starts at once, without a login.
     init(token: String?, live: String?, pieces: @escaping (inout CallWriter) -> [AttackBytes]) {
         self.token = token
         self.live = live

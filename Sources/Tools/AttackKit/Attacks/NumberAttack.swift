@@ -18,7 +18,7 @@ package struct NumberAttack: Attack {
     }
 }
 
-/// The numbers that break arithmetic which trusts them.
+/// Numbers with which unchecked arithmetic overflows.
 enum HostileNumbers {
     static let all = [
         "9223372036854775807", "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON that costs more to read than to send.
+/// JSON that costs more CPU time to parse than to send.
 package struct PayloadAttack: Attack {
     /// What the JSON consists of.
     package enum Payload: Sendable {
@@ -41,7 +41,7 @@ package struct PayloadAttack: Attack {
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
         let token = setting.token("\(setting.name)-\(setting.index % 20)")
         if self.channel == .http {
-            // A quarter has no token: these must be refused before their bodies are read.
+            // A quarter of the requests has no token. A gateway must reject these before it reads their bodies.
             let call = HTTPRequestText.call(
                 "live.get", body: self.params, token: setting.index % 4 == 0 ? nil : token)
             return SingleShot(.raw(call))
@@ -49,9 +49,9 @@ package struct PayloadAttack: Attack {
         return PayloadClient(token: token, params: self.params)
     }
 
-    /// As much as a body may have.
+    /// The maximum size of a body in bytes.
     private static let bodyBytes = 256 << 10
-    /// A little less than a message may have.
+    /// A little less than the maximum size of a message, in bytes.
     private static let messageBytes = 60_000
 }
 

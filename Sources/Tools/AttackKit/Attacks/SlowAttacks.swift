@@ -13,7 +13,7 @@ package struct SlowAttack: Attack {
     package let turn: Duration? = .milliseconds(500)
     private let part: Part
 
-    /// An attack with this part.
+    /// An attack that sends this part of a request slowly.
     package init(_ part: Part) {
         self.part = part
         switch part {
@@ -35,7 +35,8 @@ package struct SlowAttack: Attack {
         switch self.part {
         case .head: return TricklingClient("GET /v1/lives HTTP/1.1\r\nHost: localhost\r\nX-Padding: ")
         case .body:
-            // Few users, so that the rate of a user is met as well as the limit of an address.
+            // The connections share 200 users, so that the attack reaches the rate limit of a user as well as the
+            // limit of an address.
             let token = setting.token("\(setting.name)-\(setting.index % 200)")
             let head = HTTPRequestText.head("POST /v1/call/live.get", token: token)
             return TricklingClient("\(head)Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")

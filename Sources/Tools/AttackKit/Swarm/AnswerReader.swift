@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import WebSocket
 
-/// Reads what a gateway sends on one connection: the head of an HTTP response, and frames after a handshake.
+/// Parses what a gateway sends on one connection: the head of an HTTP response, and frames after a handshake.
 struct AnswerReader {
     enum Answer: Equatable {
         /// An HTTP response with this status.
@@ -16,9 +16,9 @@ struct AnswerReader {
 
     /// The bytes of a head that is not complete.
     private var head: [UInt8] = []
-    /// Set after a handshake.
+    /// The decoder of frames; nil until the handshake is complete.
     private var decoder: FrameDecoder?
-    /// Whether the rest is a body, which nobody reads.
+    /// Whether the head of a response is complete and its body, which is ignored, follows.
     private var isBody = false
 
     private static let maxHeadBytes = 16 << 10

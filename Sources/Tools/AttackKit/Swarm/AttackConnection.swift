@@ -15,9 +15,9 @@ final class AttackConnection: TCPStreamDelegate {
     private let handshake: ClientHandshake?
     private var stream: TCPStream?
     private var reader = AnswerReader()
-    /// Whether the client may send: connected, and through the handshake if there is one.
+    /// Whether the client may send: the connection is established and its handshake, if any, is complete.
     private var isOpen = false
-    /// Whether the gateway has said why it ends the connection.
+    /// Whether the gateway has sent a reason for the end of the connection.
     private var hasReason = false
 
     init(
@@ -42,7 +42,7 @@ final class AttackConnection: TCPStreamDelegate {
     /// Lets the client take its turn.
     func takeTurn() { if self.isOpen { self.send(self.client.takeTurn()) } }
 
-    /// Lets the client remove what it has made.
+    /// Lets the client remove what it has created.
     func cleanUp() { if self.isOpen { self.send(self.client.cleanUp()) } }
 
     /// Closes the connection without a close frame.
@@ -73,7 +73,7 @@ final class AttackConnection: TCPStreamDelegate {
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
         if !self.hasReason {
-            // A machine without free ports or descriptors says nothing about the gateway.
+            // If this machine has no free ports or descriptors, that is no result of the gateway.
             let isOurs = error == .outOfResources || error == .addressInUse || error == .addressInvalid
             self.swarm.tally.count(isOurs ? "not connected: \(error)" : "cut off")
         }
@@ -90,12 +90,12 @@ final class AttackConnection: TCPStreamDelegate {
         if !self.hasReason { self.swarm.tally.count(reason) }
         self.hasReason = true
         self.isOpen = false
-        // The peer's end follows; waiting for it would give a gateway a say in how long the connection stays.
+        // The connection is aborted at once. Otherwise the gateway would decide how long it stays open.
         self.stream?.abort()
     }
 
     private func receive(_ text: [UInt8]) {
-        // The feed of a live is not an answer.
+        // Frames other than replies, such as feed items, are not counted.
         guard text.starts(with: Self.reply), let frame = try? Wire.decode(ServerFrame.self, from: text),
             case .reply(_, let outcome) = frame
         else { return }
@@ -122,7 +122,7 @@ final class AttackConnection: TCPStreamDelegate {
     }
 
     private func write(_ bytes: SharedBytes) {
-        // A gateway that reads slowly, or has closed, gets less; that is its right.
+        // Bytes that the connection does not accept are not counted: the gateway may read slowly or close the connection.
         guard let stream, (try? stream.write(bytes)) != nil else { return }
         self.swarm.tally.pieces += 1
         self.swarm.tally.bytes += bytes.count

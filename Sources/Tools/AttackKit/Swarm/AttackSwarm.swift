@@ -8,10 +8,10 @@ internal import WebSocket
 
 /// All connections of one attack, on an event loop of its own.
 ///
-/// It opens them at an even rate in the first half of the time, replaces those that the gateway closes, and gives each
-/// its turns. Each has a bounded rate, so the attack is bounded too.
+/// The swarm opens the connections at an even rate in the first half of the attack, replaces connections that the gateway
+/// closes, and calls each connection at its interval. Each connection has a limited rate, so the attack is limited too.
 final class AttackSwarm {
-    /// What happened so far.
+    /// The counts of the attack so far.
     var tally = AttackTally()
     private let attack: any Attack
     private let plan: AttackPlan
