@@ -107,7 +107,8 @@ package struct ClientCore: Sendable {
 
     private let options: Options
     private var ticket: Ticket?
-    /// Where the live's feed begins for this client, as the reply to its join said; used before the first feed frame.
+    /// The position at which the live's feed begins for this client, from the reply to its join; used until the first feed
+    /// frame.
     private var startToken: FeedToken?
     /// The id of the last received notice, after which the server continues.
     private var lastNotice: String?

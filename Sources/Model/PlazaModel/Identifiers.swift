@@ -118,7 +118,7 @@ extension CheckedTextID {
     }
     /// The text of a record's key: `app/live`.
     package var text: String { "\(self.app.text)/\(self.live.text)" }
-    /// Parses `app/live`; nil: the text contains no slash.
+    /// Parses `app/live`; nil if the text contains no slash.
     package init?(text: some StringProtocol) {
         guard let slash = text.firstIndex(of: "/") else { return nil }
         self.init(AppID(String(text[..<slash])), LiveID(String(text[text.index(after: slash)...])))
@@ -162,7 +162,7 @@ extension CheckedTextID {
 
 /// The identity of a request: the session, and a counter that grows with each call (I15).
 ///
-/// A client that sends a request again does so with the same identity.
+/// A client that sends a request again uses the same identity.
 @usableFromInline package struct RequestID: Hashable, Sendable, Codable {
     @usableFromInline package var session: SessionID
     @usableFromInline package var counter: Int64

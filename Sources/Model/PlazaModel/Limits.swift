@@ -20,7 +20,7 @@ package enum Limits {
     package static let giftReceivers = 50
     /// Likes in one call; clients collect taps for some seconds.
     package static let likesPerCall = 1...1000
-    /// The valid speaking levels; 0: silent.
+    /// The valid speaking levels; 0 means silent.
     package static let speakingLevel = 0...100
     package static let listPage = 50
     package static let audiencePage = 200

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A record's text can be longer than the text itself, because JSON escapes characters. So the limits count the encoded
+// JSON escapes characters, so a text can be longer in a record than in a call. Therefore the limits apply to the encoded
 // bytes too.
 
 extension TextRule {
@@ -34,7 +34,7 @@ extension TextRule {
 
     /// Whether JSON needs at most `maxEncodedBytes` for `text`.
     private static func fits(_ text: String, maxEncodedBytes: Int) -> Bool {
-        // JSON encodes a byte as at most six, so short texts need not be read.
+        // JSON encodes a byte as at most six bytes, so short texts need not be read.
         text.utf8.count <= maxEncodedBytes / 6 || self.encodedBytes(of: text) <= maxEncodedBytes
     }
 

@@ -8,7 +8,7 @@ package struct AppHooks: Hashable, Sendable, Codable {
         case allow
     }
 
-    /// The hooks that ask the backend before a message or gift enters; nil: the backend is not asked.
+    /// The hooks that ask the backend before a message or gift enters; nil if the backend is not asked.
     package struct BeforeHooks: Hashable, Sendable, Codable {
         package var message: TimeoutPolicy?
         package var gift: TimeoutPolicy?
@@ -23,7 +23,7 @@ package struct AppHooks: Hashable, Sendable, Codable {
     package var url: String
     /// The key that signs each request; at least `secretBytes`.
     package var secret: String
-    /// The events that the backend receives after they happened; nil: all.
+    /// The events that the backend receives after they happened; nil for all events.
     package var events: [WebhookName]?
     package var before: BeforeHooks?
 
@@ -42,7 +42,7 @@ package struct AppHooks: Hashable, Sendable, Codable {
     /// Whether the backend receives this event.
     package func receives(_ name: WebhookName) -> Bool { self.events?.contains(name) ?? true }
 
-    /// The first error in these hooks; nil: they are valid.
+    /// The first error in these hooks; nil if they are valid.
     package var validationError: String? {
         let isWeb = self.url.hasPrefix("http://") || self.url.hasPrefix("https://")
         guard isWeb, self.url.utf8.count <= Self.urlBytes, self.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The delays in seconds after which a live is ended automatically (R3.60, R3.61); 0: never.
+/// The delays in seconds after which a live is ended automatically (R3.60, R3.61); 0 means never.
 package struct DismissalPolicy: Hashable, Sendable, Codable {
-    /// How long the live has had no users, not even its owner.
+    /// The delay from when the last user, or the owner if it was the last, left the live.
     package var afterNoUsersSeconds: Int64
-    /// How long ago the owner left.
+    /// The delay from when the owner left.
     package var afterOwnerLeaveSeconds: Int64
-    /// How long ago the owner's lease expired because its heartbeats stopped.
+    /// The delay from when the owner's lease expired because its heartbeats stopped.
     package var afterOwnerOfflineSeconds: Int64
 
     package init(
@@ -35,18 +35,18 @@ package enum DevicePolicy: String, Hashable, Sendable, Codable {
 
 /// The settings of an app in the apps file; a value out of range is rejected at start (R17.1).
 package struct AppPolicy: Hashable, Sendable, Codable {
-    /// The most feed messages in any sliding second (I9).
+    /// The maximum number of feed messages in any sliding second (I9).
     package var feedBudget: Int
-    /// The most administrators of a live.
+    /// The maximum number of admins of a live.
     package var maxAdmins: Int
-    /// The most viewers of a live.
+    /// The maximum number of viewers of a live.
     package var maxAudience: Int
-    /// A battle's longest duration in seconds, and its default duration.
+    /// The maximum duration of a battle in seconds; it is also the default duration.
     package var maxBattleSeconds: Int64
     /// When lives are ended automatically.
     package var dismissal: DismissalPolicy
     package var devices: DevicePolicy
-    /// The most messages that one user may send to a live in a second.
+    /// The maximum number of messages that one user may send to a live in a second.
     package var messagesPerUserPerSecond: Int
     /// How many earlier messages a new viewer receives, 0 to 50 (R5.15).
     package var historyCount: Int

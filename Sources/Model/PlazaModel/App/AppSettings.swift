@@ -6,7 +6,7 @@
 package struct AppSettings: Hashable, Sendable, Codable {
     /// The word filter: texts that contain one of these words, in upper or lower case, are rejected.
     ///
-    /// Sorted, each word once.
+    /// The words are sorted and unique.
     package var words: [String]
     /// The gift catalogue in display order; a gift's id is unique among all categories.
     package var gifts: [GiftCategory]
@@ -16,7 +16,7 @@ package struct AppSettings: Hashable, Sendable, Codable {
         self.gifts = gifts
     }
 
-    /// The gift with this id; nil: the catalogue does not contain it.
+    /// The gift with this id; nil if the catalogue does not contain it.
     package func gift(_ id: GiftID) -> Gift? {
         for category in self.gifts {
             if let gift = category.gifts.first(where: { $0.giftID == id }) { return gift }
@@ -47,10 +47,10 @@ package enum AppSettingsChange: Hashable, Sendable, Codable {
 package enum AppLimits {
     package static let words = 5000
     package static let wordBytes = 100
-    /// The most bytes of all words together, as JSON.
+    /// The maximum size of all words together as JSON, in bytes.
     package static let wordsTotalBytes = 64 * 1024
     package static let categories = 50
-    /// The most gifts in all categories together.
+    /// The maximum number of gifts in all categories together.
     package static let gifts = 500
     package static let nameBytes = 100
     package static let descBytes = 200
@@ -58,9 +58,9 @@ package enum AppLimits {
     package static let extensionInfoBytes = 2048
     package static let languages = 10
     package static let languageBytes = 16
-    /// The most bytes of all texts of the catalogue together.
+    /// The maximum size of all texts of the catalogue together, in bytes.
     package static let giftsTotalBytes = 256 * 1024
-    /// The most bytes of the catalogue as JSON.
+    /// The maximum size of the catalogue as JSON, in bytes.
     package static let giftsEncodedBytes = 416 * 1024
     package static let coins: ClosedRange<Int64> = 0...1_000_000_000
     package static let level: ClosedRange<Int> = 0...1000
@@ -94,7 +94,7 @@ package struct AppTable: Hashable, Sendable {
     /// The settings of `app`.
     package subscript(app: AppID) -> AppSettings { self.records[app]?.settings ?? AppSettings() }
 
-    /// The latest known revision of `app`; 0: none.
+    /// The latest known revision of `app`; 0 if there is no record.
     package func revision(of app: AppID) -> Int64 { self.records[app]?.revision ?? 0 }
 
     /// Applies a record.

@@ -40,7 +40,8 @@ package enum FeedContent: Hashable, Sendable, Codable {
     indirect case stage(record: StageRecord, events: [StageEvent])
     /// A gift, with the texts of the app's catalogue but without translations.
     indirect case gift(sender: UserInfo, gift: Gift, count: Int, receivers: [UserID])
-    /// A user was muted (until a time; nil: permanently) or, if `isDisable` is false, unmuted (R4.17).
+    /// If `isDisable` is true, a user was muted until a time, or permanently if the time is nil; otherwise the user was
+    /// unmuted (R4.17).
     case messageDisabled(user: UserInfo, isDisable: Bool, until: Timestamp?)
     /// A user's current name and avatar, after a change (R2.8).
     case userChanged(user: UserInfo)
@@ -50,7 +51,7 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case speaking(users: [Speaker])
     /// The live's current statistics (R11.9).
     indirect case summary(statistics: LiveStatistics)
-    /// True: from here on some tips are dropped because the feed is too full; false: all tips enter again.
+    /// If true, some tips are dropped from here on because the feed budget is used up; if false, all tips enter again.
     case tips(isDegraded: Bool)
     /// The feed's last item.
     indirect case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)

@@ -5,7 +5,7 @@ package import MachineKit
 // only about messages that the fan-out would accept.
 
 extension FeedContent {
-    /// The rejection of an empty or too long message (R5.11, R17.5); nil: the message is valid.
+    /// The rejection of an empty or too long message (R5.11, R17.5); nil if the message is valid.
     package var validationError: Rejection? {
         switch self {
         case .text(_, let text, _): if text.isEmpty { return .empty }
@@ -13,7 +13,7 @@ extension FeedContent {
         default: return nil
         }
         let bytes = self.sumOverTexts { $0.utf8.count }
-        // JSON encodes a byte as at most six, so a short message is valid without a look at its characters.
+        // JSON encodes a byte as at most six bytes. Therefore a short message is valid without a check of its characters.
         if bytes <= Limits.messageBytes / 3 { return nil }
         let isBounded =
             bytes <= Limits.messageBytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the fan-out rejects a call; `none`: it accepts the call.
+/// Why the fan-out rejects a call; `none` if it accepts the call.
 ///
 /// State rows and inboxes store the numbers, which therefore never change.
 package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable {

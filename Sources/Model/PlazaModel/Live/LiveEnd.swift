@@ -16,7 +16,7 @@ package enum LiveEndReason: String, Hashable, Sendable, Codable {
 package struct Ending: Hashable, Sendable, Codable {
     /// Why the live ended: by its owner, by the app's server, or by the app's dismissal policy.
     package var reason: LiveEndReason
-    /// The caller; nil: the app's dismissal policy ended the live.
+    /// The caller; nil if the app's dismissal policy ended the live.
     package var caller: Caller?
     /// The feed epoch of the live that ended; a newer live with the same id is not affected.
     package var epoch: Int64

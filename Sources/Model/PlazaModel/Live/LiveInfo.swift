@@ -57,7 +57,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var createTime: Timestamp
     package var admins: [UserID] = []
     package var status = LiveStatus.running
-    /// The most viewers, without the owner; 0: the app's limit.
+    /// The maximum number of viewers, without the owner; 0 means the app's limit.
     package var maxMemberCount = 0
 
     /// A live with the defaults, except for what `change` sets.
@@ -75,7 +75,9 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var isVoice: Bool { (1...199).contains(self.seatTemplate) }
 }
 
-/// The fields that a create or an update sets; nil: an update does not change the field, a create uses its default.
+/// The fields that a create or an update sets.
+///
+/// For nil, an update does not change the field, and a create uses the default.
 package struct LiveChanges: Hashable, Sendable, Codable {
     package var liveName: String?
     package var notice: String?

@@ -10,7 +10,7 @@ package struct LiveRecord: Hashable, Sendable, Codable {
     package var epoch: Int64
     /// Grows with every change of the live; readers ignore a record with a lower revision than the last one.
     package var revision: Int64
-    /// Why the live ended; nil: the live is running.
+    /// Why the live ended; nil while it is running.
     package var ended: LiveEndReason?
 
     package init(app: AppID, info: LiveInfo, epoch: Int64, revision: Int64, ended: LiveEndReason? = nil) {

@@ -4,7 +4,7 @@ package import MachineKit
 /// A ban or a mute of one user in one live (R13.21, R13.23).
 package struct Sanction: Hashable, Sendable, Codable {
     package var user: UserID
-    /// When the sanction ends; nil: permanent.
+    /// When the sanction ends; nil if it is permanent.
     package var until: Timestamp?
     /// The reason that the author of a ban gave, at most 200 bytes; empty for mutes.
     package var reason: String
@@ -22,7 +22,7 @@ package struct Sanction: Hashable, Sendable, Codable {
 /// A page of a live's bans or mutes, ordered by user id.
 package struct SanctionPage: Hashable, Sendable, Codable {
     package var items: [Sanction]
-    /// The offset of the next page; 0: this is the last page.
+    /// The offset of the next page; 0 if this is the last page.
     package var nextOffset: Int
 
     package init(items: [Sanction], nextOffset: Int) {
@@ -33,16 +33,16 @@ package struct SanctionPage: Hashable, Sendable, Codable {
 
 /// Limits of bans and mutes (R17.2, R13.21).
 package enum SanctionLimits {
-    /// The most users in one call.
+    /// The maximum number of users in one call.
     package static let usersPerCall = 20
-    /// The most entries on one page of a list.
+    /// The maximum number of entries on one page of a list.
     package static let page = 100
     package static let reasonBytes = 200
     /// The valid duration of a temporary sanction, in seconds.
     package static let seconds: ClosedRange<Int64> = 1...315_360_000
-    /// The most bans of one live, and the most mutes; a call that would exceed the limit is rejected.
+    /// The maximum number of bans of one live, and of its mutes; a call that would exceed it is rejected.
     package static let perLive = 1000
-    /// The most entries of one row of the directory.
+    /// The maximum number of entries in one row of the directory.
     package static let perRow = 50
     /// The number of rows for the bans of a live, and for its mutes.
     package static let rows = Self.perLive / Self.perRow

@@ -89,7 +89,7 @@ package struct BattleDetails: Hashable, Sendable, Codable {
     package var durationSeconds: Int64
     package var needResponse: Bool
     package var extensionInfo: String
-    /// When the open invitations expire; nil: no invitation is open.
+    /// When the open invitations expire; nil if no invitation is open.
     package var expiresAt: Timestamp?
     /// The invited lives; empty once the battle has started.
     package var invitees: [Invitee]

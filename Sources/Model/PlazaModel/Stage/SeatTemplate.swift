@@ -83,7 +83,7 @@ package struct SeatTemplate: Hashable, Sendable {
 
     private static let byID = Dictionary(uniqueKeysWithValues: SeatTemplate.all.map { ($0.id, $0) })
 
-    /// The template with this number; nil: there is none.
+    /// The template with this number; nil if there is none.
     package init?(_ id: Int) {
         guard let found = Self.byID[id] else { return nil }
         self = found
@@ -92,9 +92,9 @@ package struct SeatTemplate: Hashable, Sendable {
     /// The template with this number, or the default template.
     package static func resolved(_ id: Int) -> SeatTemplate { SeatTemplate(id) ?? .dynamicGrid }
 
-    /// The template for a connection of lives of `kind`; 0: the default template of that kind.
+    /// The template for a connection of lives of `kind`; the number 0 means the default template of that kind.
     ///
-    /// - Returns: nil: the template is not for co-host connections of that kind.
+    /// - Returns: the template; nil if it is not for co-host connections of that kind.
     package static func forConnection(_ id: Int, of kind: Kind) -> SeatTemplate? {
         switch kind {
         case .voice: id == 0 || id == 2 ? SeatTemplate(2) : nil

@@ -96,7 +96,7 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var connection: ConnectionView?
     package var battle: BattleView?
     /// The connection's other battles that are running or whose results are still displayed, in the order of their
-    /// start; nil: none.
+    /// start; nil if there are none.
     package var otherBattles: [BattleView]?
     /// The layout of the users on stage, including those of connected lives.
     package var layout: StageLayout
