@@ -142,6 +142,9 @@ let edge: [Target] = [
             "ClusterKit", "LoadKit", "LivePlazaKit", "ClientAddress", "Observability", "MachineKit", "PlazaModel",
             "PlazaWire", "EventLoop", "WebSocket", "Concurrency",
         ]),
+    library(
+        "ChaosKit", in: "Tools/ChaosKit",
+        ["ClusterKit", "LoadKit", "LivePlazaKit", "MachineKit", "PlazaModel", "Concurrency"]),
 ]
 
 let executables: [Target] = [
@@ -162,8 +165,8 @@ let executables: [Target] = [
     executable(
         "Plaza", in: "Tools/plaza",
         [
-            "AttackKit", "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "Concurrency", "Settings", "Tokens",
-            "PlazaModel", "PlazaWire", "MachineKit",
+            "AttackKit", "ChaosKit", "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "Concurrency", "Settings",
+            "Tokens", "PlazaModel", "PlazaWire", "MachineKit",
         ]),
     executable(
         "Bench", in: "Tools/Bench",
@@ -264,6 +267,7 @@ let testTargets: [Target] = [
     tests(
         "AttackKitTests", in: "Tools/AttackKit",
         ["AttackKit", "LivePlazaKit", "PlazaModel", "WebSocket", "MachineKit"]),
+    tests("ChaosKitTests", in: "Tools/ChaosKit", ["ChaosKit", "ClusterKit", "MachineKit", "PlazaModel"]),
     tests(
         "ClusterKitTests", in: "Tools/ClusterKit",
         ["ClusterKit", "ChildProcess", "Tokens", "Concurrency", "TestSupport"]),

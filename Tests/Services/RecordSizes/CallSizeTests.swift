@@ -8,14 +8,19 @@ import Testing
     /// The most bytes of an HTTP body; a WebSocket frame has less.
     private static let bodyBytes = 256 * 1024
 
+    /// The bytes of a call's record; 0 for a call that the parser refuses, which has none.
     private func size(_ method: String, _ params: String) throws -> Int? {
         let caller = Largest.server(1)
         let bytes = Array(params.utf8)
         #expect(bytes.count <= Self.bodyBytes)
         let frame = try CallFrame(id: 1, method: method, params: bytes)
-        guard case .forward(let effect, _) = try CallParser(app: Largest.app, caller: caller).parse(frame) else {
-            return nil
+        let parsed: ParsedCall
+        do {
+            parsed = try CallParser(app: Largest.app, caller: caller).parse(frame)
+        } catch {
+            return 0
         }
+        guard case .forward(let effect, _) = parsed else { return nil }
         let record = TopicRecord(effect)
         return record.key.utf8.count + (record.value?.count ?? 0)
     }

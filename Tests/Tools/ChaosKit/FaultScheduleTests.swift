@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import ClusterKit
+import Testing
+
+struct FaultScheduleTests {
+    private static let shape = ClusterShape(
+        instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)
+
+    @Test func `a round depends on seed and number alone`() {
+        let first = FaultSchedule(seed: 7, shape: Self.shape)
+        let again = FaultSchedule(seed: 7, shape: Self.shape)
+        let other = FaultSchedule(seed: 8, shape: Self.shape)
+        let rounds = (1...40).map { first.round($0) }
+        #expect((1...40).reversed().map { again.round($0) }.reversed() == rounds)
+        #expect((1...40).map { other.round($0) } != rounds)
+    }
+
+    @Test func `each fault comes once before any comes again`() {
+        let schedule = FaultSchedule(seed: 3, shape: Self.shape)
+        for deck in 0..<3 {
+            let faults = (1...schedule.count).map { schedule.round(deck * schedule.count + $0).fault }
+            #expect(Set(faults).count == schedule.count)
+        }
+    }
+
+    @Test func `each service is killed, frozen, terminated and restarted, alone and in pairs`() {
+        let schedule = FaultSchedule(seed: 1, shape: Self.shape)
+        let kinds = Set((1...schedule.count).map { schedule.round($0).fault.kind })
+        for kind in ServiceKind.allCases {
+            for verb in ["kill", "freeze", "terminate", "rolling restart of"] {
+                #expect(kinds.contains("\(verb) \(kind.rawValue)"))
+            }
+            #expect(kinds.contains("kill \(kind.rawValue) again and again"))
+        }
+        #expect(kinds.isSuperset(of: ["kill a pair", "kill redis", "freeze redis", "kill broker", "freeze broker"]))
+    }
+
+    @Test func `brokers outside the cluster are left alone`() {
+        let shape = ClusterShape(instances: Self.shape.instances, brokers: 0)
+        let schedule = FaultSchedule(seed: 1, shape: shape)
+        let processes = (1...schedule.count).flatMap { schedule.round($0).fault.processes }
+        #expect(!processes.contains { $0.hasPrefix("broker") })
+    }
+}
