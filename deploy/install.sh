@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian 12 packages that LivePlaza needs and that are missing: the one list of them.
 #
-#   deploy/install.sh [build] [run] [local] [test] [kafka]      all but kafka when nothing is named
+#   deploy/install.sh [build] [run] [local] [test] [deploy] [kafka]      all but the last two when nothing is named
 #
 #   build   C libraries and headers to compile against
 #   run     the C libraries that the programs load (all that a container needs)
 #   local   what `plaza up` starts on this machine: Redis
 #   test    what the tests use besides: Python, Prometheus's promtool, and Node with TypeScript for clients/web
+#   deploy  what deploy/deploy-test.sh uses besides: HAProxy, Prometheus
 #   kafka   Java, for a real Apache Kafka (`plaza up --kafka-home`)
 #
 # Safe to run again: does nothing when nothing is missing. Uses sudo when it is not run by root.
@@ -18,6 +19,7 @@ declare -A packages=(
   [run]="librdkafka1 libhiredis0.14 libuv1 libmicrohttpd12 libcjose0 libssl3 libcurl4 zlib1g ca-certificates"
   [local]="redis-server"
   [test]="redis-server openssl python3 python3-pip prometheus nodejs node-typescript"
+  [deploy]="haproxy openssl prometheus redis-server python3 python3-pip"
   [kafka]="openjdk-17-jre-headless"
 )
 
@@ -27,7 +29,7 @@ if [[ $# -eq 0 ]]; then set -- build run local test; fi
 wanted=()
 for mode in "$@"; do
   if [[ -z ${packages[$mode]:-} ]]; then
-    sed -n '3,13p' "$0" | sed 's/^# \{0,1\}//' >&2
+    sed -n '3,14p' "$0" | sed 's/^# \{0,1\}//' >&2
     exit 64
   fi
   read -r -a list <<<"${packages[$mode]}"

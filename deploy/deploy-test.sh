@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tests what deploy/ has for containers, HAProxy, Prometheus, Grafana and Kubernetes; --help says more.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+usage() {
+  cat <<'EOT'
+usage: deploy/deploy-test.sh [--bin DIRECTORY] [--run] [compose] [k8s] [proxy] [dashboards]
+
+Installs what is missing and runs the tests of Tests/Deploy, all or those that are named, one after another: about five
+minutes. They start clusters of the built programs on loopback and end them. Exit status 1 if one failed.
+
+  compose      docker-compose.yml, .env and the Dockerfile; no Docker is needed
+  k8s          deploy/k8s against Kubernetes's schemas and the programs; needs kubectl or kustomize
+  proxy        deploy/haproxy before two gateways: TLS, clients' addresses, drain
+  dashboards   every query of every panel and alert rule on a Prometheus of a loaded cluster; on a real Kafka if KAFKA_HOME
+               names one
+
+  --bin DIRECTORY   the folder of the built programs; default: .build/release, then .build/debug
+  --run             compose builds the image and runs the cluster too, with Docker: many minutes
+  --help            show this, and do nothing
+EOT
+}
+say() { printf 'deploy-test: %s\n' "$*"; }
+bin=()
+run=()
+tests=()
+while (($#)); do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --bin) bin=(--bin "${2:?--bin needs a directory}") && shift ;;
+    --run) run=(--run) ;;
+    compose | k8s | proxy | dashboards) tests+=("$1") ;;
+    *) usage >&2 && exit 64 ;;
+  esac
+  shift
+done
+if [[ ${#tests[@]} -eq 0 ]]; then tests=(compose k8s proxy dashboards); fi
+
+deploy/install.sh run deploy
+packages=.build/python-deploy
+if ! PYTHONPATH=$packages python3 -c 'import kubernetes_validate, yaml' 2>/dev/null; then
+  say "installing the Python packages into $packages"
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade --target "$packages" \
+    --requirement Tests/Deploy/requirements.txt
+fi
+failed=()
+export PYTHONDONTWRITEBYTECODE=1
+for test in "${tests[@]}"; do
+  say "$test"
+  more=()
+  if [[ $test == compose ]]; then more=(${run[@]+"${run[@]}"}); fi
+  python3 "Tests/Deploy/${test}_test.py" ${bin[@]+"${bin[@]}"} ${more[@]+"${more[@]}"} || failed+=("$test")
+done
+if [[ ${#failed[@]} -gt 0 ]]; then
+  say "failed: ${failed[*]}"
+  exit 1
+fi
+say "passed: ${tests[*]}"
