@@ -207,7 +207,7 @@ export class LiveSession {
   }
 
   /** @param {import('./core/client-core.js').CoreEvent} event */
-  #feed({ items, isHistory, hasGap }) {
+  #feed({ items, hasGap }) {
     const fold = this.#fold;
     if (fold === undefined) return;
     const wasDegraded = fold.states.live.isTipsDegraded;
@@ -217,8 +217,7 @@ export class LiveSession {
     for (const item of items) {
       const { events, error } = fold.apply({ type: `item.${item.kind}`, body: item.body, n: item.n, at: item.at });
       if (error) this.#owner.report(error);
-      // Earlier messages are state, not events.
-      if (!isHistory) all.push(...events);
+      all.push(...events);
     }
     this.#show(fold, all);
     const ending = items.find((/** @type {any} */ item) => item.kind === 'liveEnded');

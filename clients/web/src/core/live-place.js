@@ -181,7 +181,7 @@ export class LivePlace {
     const { live } = frame;
     // `liveEnded` is a live's last item. Then the client is out of the live.
     if (items.some((item) => item.kind === 'liveEnded')) this.forget();
-    return [{ kind: 'feed', live, items, isHistory: frame.isHistory, hasGap }];
+    return [{ kind: 'feed', live, items, hasGap }];
   }
 
   /**

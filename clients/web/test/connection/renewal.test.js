@@ -112,6 +112,20 @@ describe('tokens', () => {
     assert.deepEqual(run.events, ['loginExpired', 'connectionEnded']);
   });
 
+  it('that are refused again after a login are asked for again', async () => {
+    const run = make();
+    await run.login();
+    for (let turn = 2; turn < 5; turn += 1) {
+      run.network.socket.end(4101);
+      await run.clock.advance(100);
+      run.accept();
+      assert.equal(run.asked, turn);
+    }
+    assert.deepEqual(run.events, []);
+    assert.equal(run.plaza.loginStore.state.connectionStatus, 'connected');
+    run.plaza.disconnect();
+  });
+
   it('are asked for before a connection when they have ended meanwhile', async () => {
     const run = make();
     await run.login();

@@ -21,9 +21,7 @@ export function reduce(state, input, context) {
   const allowSendMessage = maySend(context);
   if (message === undefined) return allowSendMessage === state.allowSendMessage ? state : { ...state, allowSendMessage };
   const list = state.messageList;
-  // A local tip has no number of its own and stays where it was put. A history comes before what is there already.
-  const isRepeat = input.type !== 'local.tip' && list.some((other) => !other.isLocal && other.sequence === message.sequence);
-  if (isRepeat) return state;
+  // A history comes before what is there already. A local tip has no number of its own and stays where it was put.
   let at = list.length;
   if (!message.isLocal) while (at > 0 && !list[at - 1].isLocal && list[at - 1].sequence > message.sequence) at -= 1;
   const messageList = [...list.slice(0, at), message, ...list.slice(at)].slice(-maxMessages);
