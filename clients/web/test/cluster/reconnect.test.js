@@ -43,14 +43,15 @@ describe('lost connections on a real cluster', { skip: plaza ? false : 'PLAZA na
       token: undefined,
       tokenProvider: () => {
         asked += 1;
-        return cluster.token('dan', { seconds: 5 });
+        return cluster.token('dan', { seconds: 15 });
       },
     });
     const ended = [];
     dan.loginStore.addEventListener('connectionEnded', (event) => ended.push(event.detail));
     const states = new Set();
     dan.loginStore.select((state) => state.connectionStatus, (status) => states.add(status));
-    await pause(7000);
+    // Past the end of the first token.
+    await pause(17_000);
     assert.ok(asked >= 2, `asked ${asked} times`);
     assert.deepEqual([...states], ['connected']);
     assert.deepEqual(ended, []);
@@ -58,12 +59,12 @@ describe('lost connections on a real cluster', { skip: plaza ? false : 'PLAZA na
   });
 
   it('ends with its token where there is no provider', async () => {
-    const eve = await cluster.client('eve', { token: cluster.token('eve', { seconds: 2 }) });
+    const eve = await cluster.client('eve', { token: await cluster.token('eve', { seconds: 6 }) });
     let isExpired = false;
     eve.loginStore.addEventListener('loginExpired', () => {
       isExpired = true;
     });
-    await until('the login has expired', () => isExpired);
+    await until('the login has expired', () => isExpired, 20_000);
     assert.equal(eve.loginStore.state.loginStatus, 'unlogin');
   });
 

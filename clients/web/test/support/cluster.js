@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { LivePlaza } from '../../src/index.js';
 import { TestWebSocket } from './web-socket.js';
 
@@ -50,9 +51,11 @@ export class Cluster {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  token(user, { role = 'user', seconds = 3600 } = {}) {
+  /** A signed token, as an app's server gives it. */
+  async token(user, { role = 'user', seconds = 3600 } = {}) {
     const options = ['token', '--run-dir', this.#folder, '--user', user, '--role', role, '--seconds', String(seconds)];
-    return execFileSync(plaza, [...options, ...(role === 'user' ? ['--name', user.toUpperCase()] : [])]).toString().trim();
+    const named = role === 'user' ? [...options, '--name', user.toUpperCase()] : options;
+    return (await promisify(execFile)(plaza, named)).stdout.trim();
   }
 
   /** Makes a client that is logged in, whose connection a test may cut. */
@@ -64,7 +67,7 @@ export class Cluster {
         sockets.push(this);
       }
     }
-    const client = new LivePlaza({ urls: this.urls, WebSocket: Socket, token: this.token(user), ...options });
+    const client = new LivePlaza({ urls: this.urls, WebSocket: Socket, token: await this.token(user), ...options });
     this.#clients.push(client);
     client.faults = [];
     client.addEventListener('error', (event) => client.faults.push(event.detail));
@@ -77,7 +80,7 @@ export class Cluster {
   async server(method, params) {
     const reply = await fetch(`${this.http}/v1/call/${method}`, {
       method: 'POST', body: JSON.stringify(params),
-      headers: { authorization: `Bearer ${this.token('backend', { role: 'server' })}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${await this.token('backend', { role: 'server' })}`, 'content-type': 'application/json' },
     });
     if (!reply.ok) throw new Error(`${method}: ${reply.status} ${await reply.text()}`);
     return reply.json();
