@@ -540,7 +540,9 @@ export interface PlazaOptions {
   /** How others see the user, unless the token says it. */
   nickname?: string;
   avatarURL?: string;
-  /** The session's name: 1 to 40 letters, digits, `-`, `_`. A new one by default, which is right after a page is loaded. */
+  /**
+   * The session's name: 1 to 40 letters, digits, `-`, `_`. A new one by default, which is right after a page is
+   * loaded. Name one only for a device that continues its place; then this machine's clock must not go back. */
   session?: string;
   /** How long a call may take, in milliseconds (15,000). */
   callTimeout?: number;

@@ -125,6 +125,8 @@ export class LivePlaza extends EventTarget {
     const { clock, random } = this.parts;
     const connection = new PlazaConnection({
       urls, WebSocket, clock, random, session: options.session ?? newSession(random),
+      // A call of a session that an earlier page has used needs an id above that page's: the same id is the same call.
+      firstID: options.session === undefined ? 1 : Math.floor(clock.wall()),
       token: options.token, tokenProvider: options.tokenProvider, callTimeout: options.callTimeout,
       name: options.nickname, avatarURL: options.avatarURL,
       onEvent: (event) => {

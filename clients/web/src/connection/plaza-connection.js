@@ -12,6 +12,7 @@ const unknownLife = 3_600_000;
  * @typedef {object} ConnectionOptions
  * @property {readonly string[]} urls the gateways' addresses; each reconnect tries the next one
  * @property {string} session the name under which calls are counted
+ * @property {number} firstID the first call's id
  * @property {any} WebSocket the class of WebSockets
  * @property {import('./clock.js').Clock} clock
  * @property {() => number} random gives numbers from 0 to below 1
@@ -46,9 +47,9 @@ export class PlazaConnection {
   /** @param {ConnectionOptions} options */
   constructor(options) {
     this.#options = options;
-    const { session, random, name, avatarURL, callTimeout } = options;
+    const { session, firstID, random, name, avatarURL, callTimeout } = options;
     this.#core = new ClientCore({
-      session, random, name, avatarURL, hasTokenProvider: options.tokenProvider !== undefined,
+      session, firstID, random, name, avatarURL, hasTokenProvider: options.tokenProvider !== undefined,
       ...(callTimeout === undefined ? {} : { callTimeout }),
     });
   }

@@ -10,6 +10,7 @@ import { loginVerdict } from './reply-policy.js';
 /**
  * @typedef {object} CoreOptions
  * @property {string} session
+ * @property {number} [firstID] the first call's id: above all that this session has used before (1)
  * @property {() => number} random gives numbers from 0 to below 1
  * @property {boolean} hasTokenProvider whether `fetchToken` actions can be performed
  * @property {string} [name] how others see the user, unless the token says it
@@ -43,7 +44,7 @@ export class ClientCore {
   #place = new LivePlace();
   /** @type {Action[]} */
   #actions = [];
-  #nextID = 1;
+  #nextID;
   #nextHandle = 1;
   #loginID = 0;
   #renewalID = 0;
@@ -51,6 +52,7 @@ export class ClientCore {
   /** @param {CoreOptions} options */
   constructor(options) {
     this.#options = { callTimeout: 15_000, pingInterval: 20_000, name: '', avatarURL: '', ...options };
+    this.#nextID = options.firstID ?? 1;
     this.#calls = new CallQueue(options.random);
     this.#link = new Link(this.#options, {
       act: (action) => void this.#actions.push(action),

@@ -50,6 +50,27 @@ describe('calls', () => {
     assert.equal(clock.timerCount, 0);
   });
 
+  it('of a session that is used again have higher ids than before', async () => {
+    const { plaza, network, clock } = await make();
+    void plaza.call('like.send', { live: 'l' }).catch(() => {});
+    await settle();
+    const last = network.socket.sent.at(-1).id;
+    await plaza.loginStore.logout();
+    clock.time += 5000;
+    void plaza.loginStore.login().catch(() => {});
+    await settle();
+    network.socket.open();
+    assert.ok(network.socket.sent[0].id > last && Number.isSafeInteger(last));
+    plaza.disconnect();
+    const fresh = new LivePlaza({ url: 'ws://g/v1', token: 't', WebSocket: network.WebSocket, clock, page: {} });
+    void fresh.loginStore.login().catch(() => {});
+    await settle();
+    network.socket.open();
+    assert.equal(network.socket.sent[0].id, 1);
+    assert.match(network.socket.sent[0].params.session, /^web-[0-9a-f]{24}$/);
+    fresh.disconnect();
+  });
+
   it('fail when the client is stopped', async () => {
     const { plaza } = await make();
     const call = plaza.call('like.send', { live: 'l' }, 'l');
