@@ -91,12 +91,14 @@ def check_choices(text, command):
             voters = environment.get("LIVEPLAZA_KAFKA_VOTERS", "1@kafka:9093").split(",")
             if [broker.split(":")[0] for broker in brokers] != [re.split("[@:]", voter)[1] for voter in voters]:
                 raise Failure(f"{choice}: brokers {brokers}, voters {voters}")
-            if (environment.get("LIVEPLAZA_REPLICATION", "1") == "3") != ("ha" in choice) or (len(brokers) == 3) != ("ha" in choice):
+            copies = environment.get("LIVEPLAZA_REPLICATION", "1")
+            if (copies, len(brokers)) != (("3", 3) if "ha" in choice else ("1", 1)):
                 raise Failure(f"{choice}: {environment}")
             if not command:
                 continue
-            done = subprocess.run([*command, "-f", os.path.join(ROOT, "docker-compose.yml"), "config"], capture_output=True, text=True,
-                                  cwd=folder, env={**os.environ, **environment})
+            done = subprocess.run(
+                [*command, "--env-file", os.path.join(folder, ".env"), "-f", os.path.join(ROOT, "docker-compose.yml"), "config"],
+                capture_output=True, text=True, cwd=folder, env={**os.environ, **environment})
             if done.returncode != 0:
                 raise Failure(f"{' '.join(command)} config, {choice}: {done.stderr}")
             services = yaml.safe_load(done.stdout)["services"]
@@ -114,7 +116,9 @@ class Project:
         self.environment = {**os.environ, **make_environment(folder, choice), "LIVEPLAZA_PORT": str(self.port),
                             "LIVEPLAZA_HTTP_PORT": str(self.http), "LIVEPLAZA_TLS_PORT": str(tls),
                             "LIVEPLAZA_PROMETHEUS_PORT": str(prometheus), "LIVEPLAZA_GRAFANA_PORT": str(grafana)}
-        self.command = [*command, "-p", f"liveplaza-test-{os.getpid()}", "-f", os.path.join(ROOT, "docker-compose.yml")]
+        # Not the .env of whoever runs this test.
+        self.command = [*command, "--env-file", os.path.join(folder, ".env"), "-p", f"liveplaza-test-{os.getpid()}", "-f",
+                        os.path.join(ROOT, "docker-compose.yml")]
 
     def run(self, *arguments, seconds=600):
         done = subprocess.run([*self.command, *arguments], env=self.environment, capture_output=True, text=True, timeout=seconds)
@@ -131,15 +135,14 @@ class Project:
         subprocess.run([*self.command, "down", "-v", "-t", "10"], env=self.environment, capture_output=True)
 
     def check(self, what):
-        wait_until("the proxy has a gateway", lambda: get(f"http://127.0.0.1:{self.http}/v1/lives")[0] == 401, 120, 1)
-        done = self.run("run", "--rm", "demo", seconds=240)
+        wait_until("the proxy has a gateway", lambda: get(f"http://127.0.0.1:{self.http}/v1/lives")[0] == 401, 240, 1)
+        done = self.run("run", "--rm", "demo", seconds=300)
         if "Every step went as expected" not in done:
             raise Failure(f"{what}: the demo: {done[-800:]}")
         say(f"{what}: the demo passes")
 
 
 def run_all(command):
-    # The image's size above its base: what the base's last layer does not have.
     with tempfile.TemporaryDirectory() as folder:
         for choice in ("default", "ha"):
             with Project(command, folder, choice) as project:
@@ -152,7 +155,8 @@ def run_all(command):
                 if choice == "default":
                     project.run("up", "-d", *[part for name in SERVICES for part in ("--scale", f"{name}=2")])
                     project.check("each service twice")
-    image = json.loads(subprocess.run(["docker", "image", "inspect", "liveplaza:local"], capture_output=True, text=True, check=True).stdout)[0]
+    inspected = subprocess.run(["docker", "image", "inspect", "liveplaza:local"], capture_output=True, text=True, check=True)
+    image = json.loads(inspected.stdout)[0]
     base = re.findall(r"^FROM (\S+)$", open(os.path.join(ROOT, "deploy", "Dockerfile")).read(), re.M)[-1]
     found = subprocess.run(["docker", "image", "inspect", base, "--format", "{{.Size}}"], capture_output=True, text=True)
     if found.returncode == 0:
