@@ -119,7 +119,7 @@ let edge: [Target] = [
             "Webhooks", "HTTPClient", "ClientAddress",
             "GatewayCore", "PlazaModel", "PlazaWire", "MachineKit", "Concurrency", "EventLoop", "WebSocket",
             "HTTPServer",
-            "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings",
+            "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings", "Compression",
         ]),
     library(
         "LivePlazaKit", in: "Client/LivePlazaKit",
@@ -161,7 +161,10 @@ let executables: [Target] = [
     executable(
         "GatewayServer", in: "Services/Gateway",
         exclude: ["Core", "Calls", "Delivery", "HTTP", "ReadModel", "Replay", "Shard", "Startup"],
-        ["Gateway", "ServiceShell", "Settings", "Webhooks", "Observability", "MachineKit", "PlazaModel", "PlazaWire"]),
+        [
+            "Gateway", "ServiceShell", "Settings", "Tokens", "Webhooks", "Observability", "MachineKit", "PlazaModel",
+            "PlazaWire",
+        ]),
     executable(
         "Plaza", in: "Tools/plaza",
         [

@@ -20,8 +20,8 @@ TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=u
 
 def policy(gateways):
     connect = " ".join(["'self'", *gateways])
-    return ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
-            f"connect-src {connect}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+    return ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+            f"connect-src {connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 
 
 def base64url(data):

@@ -7,6 +7,7 @@ import PlazaModel
 import PlazaWire
 import ServiceShell
 import Settings
+import Tokens
 import Webhooks
 
 /// The settings that only a gateway has.
@@ -18,6 +19,7 @@ struct GatewayOptions: Sendable {
     let ringSeconds: Int
     let sessionKey: Secret?
     let admission: AdmissionSettings
+    let pages: PagesOptions
     let webhooks: WebhookSettings
 
     init(_ reader: inout SettingsReader) {
@@ -43,6 +45,7 @@ struct GatewayOptions: Sendable {
             reader.reject("session-key-file", value: nil, remedy: "at least 16 bytes, such as 32 random ones in base64")
         }
         self.admission = AdmissionSettings(&reader)
+        self.pages = PagesOptions(&reader)
         self.webhooks = WebhookSettings(&reader)
     }
 }
@@ -72,6 +75,18 @@ exit(
             }
             let authenticator = try AppKeyAuthenticator(apps: host.settings.apps)
             extra.admission.apply(to: &settings, apps: authenticator.appCount)
+            settings.origins = extra.pages.origins
+            settings.pages = extra.pages.settings(apps: try AppKeyring(json: host.settings.apps))
+            if extra.pages.lacksPages { host.log.warning("there are no pages beside the program: see --pages") }
+            if let app = extra.pages.demoApp {
+                if settings.pages?.demoTokens == nil {
+                    host.log.warning("no key of the app signs, so pages get no tokens", [.app: .string(app)])
+                } else {
+                    host.log.warning(
+                        "ANYBODY AT THIS MACHINE SIGNS IN AS ANY USER: --demo-tokens is for trying out alone",
+                        [.app: .string(app)])
+                }
+            }
             if !DescriptorLimit.raise(for: settings.maxConnections) {
                 host.log.warning("the limit of open files cannot be raised")
             }

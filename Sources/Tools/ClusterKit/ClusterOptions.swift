@@ -58,6 +58,10 @@ package struct ClusterOptions: Sendable {
     package var opsPort = 8082
     /// The port of Redis; 0 chooses a free port once, which restarts of Redis keep.
     package var redisPort = 0
+    /// Whether gateways serve the browser pages, if they are beside the programs.
+    package var servesPages = false
+    /// Whether pages get tokens of the demo app for any name.
+    package var givesDemoTokens = false
     /// The number of shards of each gateway, each of which is an event loop with its thread; nil for the gateway's
     /// default.
     package var shards: Int?

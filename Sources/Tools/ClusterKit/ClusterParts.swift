@@ -91,6 +91,7 @@ struct ClusterParts: Sendable {
             for limit in ["connections-per-address", "handshakes-per-second", "http-connections-per-address"] {
                 arguments += ["--\(limit)", "1000000"]
             }
+            arguments += Self.pagesArguments(options)
             if let shards = options.shards { arguments += ["--shards", "\(shards)"] }
         } else {
             opsPort = try PortRange.free()
@@ -105,6 +106,20 @@ struct ClusterParts: Sendable {
             name: name, kind: kind.rawValue, service: kind, opsPort: opsPort, ports: ports,
             log: self.directory.logFile(of: name), probe: .http(port: opsPort), environment: environment,
             command: { [arguments] kafka in [program, "--kafka", kafka] + arguments })
+    }
+
+    /// The arguments about browser pages.
+    private static func pagesArguments(_ options: ClusterOptions) -> [String] {
+        guard options.servesPages else { return [] }
+        var arguments = ["--pages", "auto"]
+        if options.givesDemoTokens { arguments += ["--demo-tokens", AppsFile.demoApp] }
+        // A page whose gateway ends goes on at the next one. Where all ports are free ones they are not known yet.
+        let count = options.instances(of: .gateway)
+        if options.port != 0, count > 1, options.host == "127.0.0.1" {
+            let addresses = (0..<count).map { "ws://127.0.0.1:\(options.port + 10 * $0)" }
+            arguments += ["--web-sockets", addresses.joined(separator: ",")]
+        }
+        return arguments
     }
 
     /// A free port if 0 is requested, otherwise the requested port if it is free.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { allowImagesOf } from './lib/avatar.js';
 import { h } from './lib/dom.js';
 import { preferredLanguage, setLanguage } from './lib/i18n.js';
 import { applyTheme, kept } from './lib/theme.js';
@@ -17,7 +18,9 @@ async function start() {
     session = new Session({ gateways: ['ws://sample'], demoTokens: true }, FixtureSocket);
     await session.signIn({ token: 'sample', name: 'You' });
   } else {
-    session = new Session(await readSettings());
+    const settings = await readSettings();
+    allowImagesOf(settings.imageOrigins ?? []);
+    session = new Session(settings);
   }
   const shell = new Shell(session, { isFixture });
   document.body.prepend(...shell.elements);

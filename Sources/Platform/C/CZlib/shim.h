@@ -13,3 +13,8 @@ static inline int plaza_deflate_init(z_stream *stream, int level, int window_bit
 static inline int plaza_inflate_init(z_stream *stream) {
     return inflateInit2(stream, -15);
 }
+
+/// Initializes a stream that compresses to gzip, with its header and checksum.
+static inline int plaza_gzip_init(z_stream *stream, int level) {
+    return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+}

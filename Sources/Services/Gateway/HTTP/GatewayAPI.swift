@@ -30,6 +30,7 @@ struct GatewayAPI: Sendable {
             router.add(route.method, route.path) { request in self.decide(request, route) }
         }
         router.add(.get, "/openapi.json") { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
+        if let pages = self.gateway.settings.pages { PagesAPI(self.gateway, pages).add(to: &router) }
         return router.headHandler(failureBody: Self.failureBody)
     }
 

@@ -46,6 +46,7 @@ final class Shard {
             group: self.group, host: settings.host, port: port, sharesPort: settings.shards > 1, delegate: self)
         self.server?.admission = gateway.admission
         self.server?.requestFilter = { request in
+            if !settings.origins.allows(request.header("origin"), host: request.header("host")) { return .forbidden }
             // A client may offer no subprotocol; if it offers any, ours must be among them.
             let offer = request.header("sec-websocket-protocol")
             return offer == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)

@@ -50,6 +50,10 @@ package struct GatewaySettings: Sendable {
     package var sessionNamer = SessionNamer.unkeyed
     /// The proxies that are trusted to state a client's address.
     package var trustedProxies = TrustedProxies()
+    /// The pages and what belongs to them; nil if none are served.
+    package var pages: PagesSettings?
+    /// The origins of web pages whose WebSockets are accepted.
+    package var origins = WebOrigins()
     /// The number of malformed frames after which a connection is closed.
     package var badFrames = 10
     /// How long feed items are cached, for clients that resume.

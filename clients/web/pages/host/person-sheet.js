@@ -5,24 +5,10 @@ import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
+import { actionsFor } from './actions.js';
 
 /** How long a ban from these pages lasts, in seconds. */
 const banTime = 3600;
-
-/** What the user may do with a person: by its role here and the other's. */
-export function actionsFor({ role, self, user, info, seat, isMuted }) {
-  const targetRole = info.liveOwner.userID === user.userID ? 'owner' : info.admins.includes(user.userID) ? 'admin' : 'viewer';
-  const isAbove = user.userID !== self && (role === 'owner' || (role === 'admin' && targetRole === 'viewer'));
-  if (!isAbove) return [];
-  const actions = [];
-  if (seat) {
-    actions.push(seat.userInfo.allowOpenMicrophone ? 'muteMic' : 'unmuteMic', seat.userInfo.allowOpenCamera ? 'muteCamera' : 'unmuteCamera', 'kickSeat');
-  } else actions.push('invite');
-  actions.push(isMuted ? 'unmute' : 'mute');
-  if (role === 'owner') actions.push(targetRole === 'admin' ? 'revokeAdmin' : 'makeAdmin');
-  actions.push('kick', 'ban');
-  return actions;
-}
 
 const icons = { invite: 'seat', muteMic: 'micOff', unmuteMic: 'mic', muteCamera: 'cameraOff', unmuteCamera: 'camera', kickSeat: 'leave', mute: 'chat', unmute: 'chat', makeAdmin: 'shield', revokeAdmin: 'shield', kick: 'close', ban: 'lock' };
 const dangers = new Set(['kick', 'ban', 'kickSeat']);

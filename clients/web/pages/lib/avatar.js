@@ -10,12 +10,19 @@ export function hueClass(id) {
   return `hue-${hash(String(id ?? '')) % hues}`;
 }
 
-/** An address that an image may have: https, or the page's own origin. Anything else is shown as without image. */
+let imageOrigins = new Set();
+
+/** Sets the origins from which the policy lets images be loaded, besides the page's own. @param {string[]} origins */
+export function allowImagesOf(origins) {
+  imageOrigins = new Set(origins);
+}
+
+/** An address that an image may have. Anything else is shown as without an image: nothing is asked of third parties. */
 export function imageAddress(address) {
   if (!address) return undefined;
   try {
     const url = new URL(address, location.href);
-    return url.protocol === 'https:' || url.origin === location.origin ? url.href : undefined;
+    return url.origin === location.origin || imageOrigins.has(url.origin) ? url.href : undefined;
   } catch {
     return undefined;
   }

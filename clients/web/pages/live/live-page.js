@@ -82,7 +82,7 @@ export class LivePage extends Disposer {
     this.element.replaceChildren(
       h('div', { class: 'live-main' }, this.head.element, this.stage.element,
         h('div', { class: 'live-foot' }, this.product.element,
-          h('div', { class: 'actions' }, this.seat.element, like, gift, barrage, people, this.manageButton))),
+          h('div', { class: 'actions acts' }, this.seat.element, like, gift, barrage, people, this.manageButton))),
       this.side.element);
     this.add(this.list.select(({ currentLive }) => currentLive, () => this.#roleChanged()));
     this.listen(stores.coHost, 'onCoHostRequestReceived', ({ detail }) => this.manage.coHostAsked(detail));

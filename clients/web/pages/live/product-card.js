@@ -16,12 +16,21 @@ export class ProductCard extends Disposer {
     this.add(page.list.select(({ currentLive }) => currentLive.metaData, (metaData) => this.#show(metaData)));
   }
 
+  /** A product's page may be anywhere, but it is a page. */
+  static #link(address) {
+    try {
+      return address && new URL(address).protocol === 'https:' ? address : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   #show(metaData) {
     const name = metaData[productKeys.name];
     this.element.hidden = !name || name === this.#hidden;
     if (this.element.hidden) return;
     const cover = imageAddress(metaData[productKeys.cover]);
-    const url = imageAddress(metaData[productKeys.url]);
+    const url = ProductCard.#link(metaData[productKeys.url]);
     fill(this.element,
       h('span', { class: `product-cover ${hueClass(name)}`, 'aria-hidden': 'true' }, cover && image(cover)),
       h('span', { class: 'product-text' }, h('strong', {}, name), h('span', { class: 'product-price' }, metaData[productKeys.price] ?? '')),

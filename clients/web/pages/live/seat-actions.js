@@ -111,7 +111,7 @@ export class SeatActions extends Disposer {
       const isOn = seat.userInfo.microphoneStatus === 'on';
       const mic = h('button', { class: 'button round', type: 'button', 'aria-label': t(isOn ? 'seat.micOff' : 'seat.micOn'), 'aria-pressed': String(isOn),
         on: { click: () => this.#try(() => (isOn ? stores.seat.muteMicrophone() : stores.seat.unmuteMicrophone())) } }, icon(isOn ? 'mic' : 'micOff'));
-      const leave = this.page.role === 'owner' ? undefined : h('button', { class: 'button danger', type: 'button', on: { click: () => this.#try(() => stores.seat.leaveSeat()) } }, icon('leave'), h('span', {}, t('seat.leave')));
+      const leave = this.page.role === 'owner' ? undefined : h('button', { class: 'button danger', type: 'button', on: { click: () => this.#try(() => stores.seat.leaveSeat()) } }, icon('leave'), h('span', { class: 'wide-text' }, t('seat.leave')));
       return fill(this.element, mic, leave);
     }
     if (this.page.role === 'owner' || (seatList.length === 0 && maxSeatCount === 0)) return fill(this.element);
@@ -119,9 +119,9 @@ export class SeatActions extends Disposer {
       return fill(this.element, h('button', { class: 'button', type: 'button', on: { click: () => this.#try(async () => {
         await stores.coGuest.cancelApplication();
         this.#answered();
-      }) } }, icon('close'), t('seat.cancel')));
+      }) } }, icon('close'), h('span', { class: 'wide-text' }, t('seat.cancel'))));
     }
     const label = t(seatMode === 'free' || this.page.isHost ? 'seat.takeFree' : 'seat.take');
-    return fill(this.element, h('button', { class: 'button primary', type: 'button', on: { click: () => this.#take() } }, icon('seat'), label));
+    return fill(this.element, h('button', { class: 'button primary', type: 'button', on: { click: () => this.#take() } }, icon('seat'), h('span', { class: 'wide-text' }, label)));
   }
 }

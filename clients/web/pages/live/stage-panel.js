@@ -38,6 +38,7 @@ export class StagePanel extends Disposer {
     this.add(stores.battle.subscribe((state) => {
       this.#battle = followBattle(this.#battle, state);
       this.view.battle.show(this.#battle);
+      this.view.canvas.classList.toggle('fighting', this.#battle !== undefined);
       this.#show();
     }));
     this.add(stores.seat.select(({ speakingUsers }) => speakingUsers, (levels) => this.view.speaking(levels)));

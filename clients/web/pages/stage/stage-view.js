@@ -107,7 +107,7 @@ export class StageView {
     const signature = JSON.stringify([user, seat.isLocked, isCoHost, isOwner, score, document.documentElement.lang]);
     if (plate.dataset.signature === signature) return;
     plate.dataset.signature = signature;
-    plate.className = `plate${user ? '' : ' empty'}`;
+    plate.className = `plate${user ? '' : ' empty'}${score === undefined ? '' : ' scored'}`;
     fill(plate, user ? this.#name(entry) : !isCoHost && this.#emptySeat(entry));
   }
 

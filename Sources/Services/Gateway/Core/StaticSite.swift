@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Files that are served from memory, and how a request for one of them is answered (R13.31).
+package struct StaticSite: Sendable, Equatable {
+    /// A file of the site.
+    package struct File: Sendable, Equatable {
+        /// The path of its URL, such as `/pages/main.js`.
+        package let path: String
+        /// The value of `Content-Type`.
+        package let contentType: String
+        /// The contents.
+        package let body: [UInt8]
+        /// The contents as gzip; nil if that is not shorter.
+        package let gzip: [UInt8]?
+        /// The entity tag without its quotation marks.
+        package let tag: String
+    }
+
+    /// The response to a request for a file.
+    package struct Answer: Sendable, Equatable {
+        /// 200, or 304 if the client has the file already.
+        package var status: Int
+        /// The headers, in order.
+        package var headers: [Header]
+        /// The body; empty with 304.
+        package var body: [UInt8]
+    }
+
+    /// A header of a response.
+    package struct Header: Sendable, Equatable {
+        /// The name.
+        package let name: String
+        /// The value.
+        package let value: String
+
+        /// Makes a header.
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The files by path, sorted.
+    package private(set) var files: [File] = []
+
+    /// A site without files.
+    package init() {}
+
+    /// The content types that are served, by the end of a file's name; other files are not part of a site.
+    private static let contentTypes = [
+        "css": "text/css; charset=utf-8", "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
+        "json": "application/json", "png": "image/png", "svg": "image/svg+xml", "webp": "image/webp",
+    ]
+
+    /// Whether a file of this name may be part of a site: its type is known, and no part of its path is hidden.
+    ///
+    /// - Parameter path: a relative path, such as `pages/main.js`.
+    /// - Returns: true for such a file.
+    package static func serves(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return self.contentType(of: path) != nil && parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }
+            && path.utf8.allSatisfy(Self.isPathByte)
+    }
+
+    /// Adds a file.
+    ///
+    /// - Parameters:
+    ///   - path: a relative path for which `serves` is true.
+    ///   - body: the contents.
+    ///   - gzip: the contents as gzip.
+    package mutating func add(_ path: String, body: [UInt8], gzip: [UInt8]) {
+        guard Self.serves(path), let contentType = Self.contentType(of: path) else { return }
+        self.files.append(
+            File(
+                path: "/\(path)", contentType: contentType, body: body, gzip: gzip.count < body.count ? gzip : nil,
+                tag: "\(String(body.count, radix: 36))-\(String(Self.hash(of: body), radix: 36))"))
+        self.files.sort { $0.path < $1.path }
+    }
+
+    /// The response to a GET or HEAD of a file.
+    ///
+    /// - Parameters:
+    ///   - file: the file.
+    ///   - ifNoneMatch: the request's `If-None-Match`.
+    ///   - acceptEncoding: the request's `Accept-Encoding`.
+    /// - Returns: status, headers and body.
+    package static func answer(_ file: File, ifNoneMatch: String?, acceptEncoding: String?) -> Answer {
+        let gzip = Self.acceptsGzip(acceptEncoding) ? file.gzip : nil
+        // The two encodings are different representations, so each has a tag of its own.
+        let tag = "\"\(file.tag)\(gzip == nil ? "" : "-gz")\""
+        // The names of files do not change with their contents, so a browser asks again each time.
+        var headers = [
+            Header("ETag", tag), Header("Cache-Control", "no-cache"), Header("Vary", "Accept-Encoding"),
+        ]
+        if Self.matches(ifNoneMatch, tag) { return Answer(status: 304, headers: headers, body: []) }
+        headers.append(Header("Content-Type", file.contentType))
+        if gzip != nil { headers.append(Header("Content-Encoding", "gzip")) }
+        return Answer(status: 200, headers: headers, body: gzip ?? file.body)
+    }
+
+    /// The value of `Content-Security-Policy` for the pages (R13.32).
+    ///
+    /// - Parameters:
+    ///   - webSockets: the addresses of gateways to which a page may connect.
+    ///   - imageOrigins: the origins besides the pages' own from which images are shown.
+    /// - Returns: the policy's directives.
+    package static func securityPolicy(webSockets: [String], imageOrigins: [String]) -> String {
+        [
+            "default-src 'none'", "script-src 'self'", "style-src 'self'",
+            "img-src \((["'self'"] + imageOrigins).joined(separator: " "))",
+            "connect-src \((["'self'"] + webSockets).joined(separator: " "))",
+            "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        ].joined(separator: "; ")
+    }
+
+    private static func contentType(of path: String) -> String? {
+        guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+        return self.contentTypes[String(path[path.utf8.index(after: dot)...])]
+    }
+
+    private static func isPathByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+            UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether a list of tags has this one.
+    ///
+    /// The comparison is weak, as RFC 9110 requires of `If-None-Match`.
+    private static func matches(_ list: String?, _ tag: String) -> Bool {
+        guard let list else { return false }
+        return list.split(separator: ",").contains { entry in
+            let text = Self.trimmed(entry)
+            return text == "*" || (text.hasPrefix("W/") ? text.dropFirst(2) : text) == tag
+        }
+    }
+
+    /// Whether an `Accept-Encoding` takes gzip.
+    private static func acceptsGzip(_ list: String?) -> Bool {
+        var any = false
+        for entry in (list ?? "").split(separator: ",") {
+            let parts = entry.split(separator: ";")
+            guard let name = parts.first.map({ Self.trimmed($0).lowercased() }) else { continue }
+            let weight = parts.dropFirst().lazy.map { Self.trimmed($0).lowercased() }.first { $0.hasPrefix("q=") }
+            let isWanted = weight.map { (Double($0.dropFirst(2)) ?? 0) > 0 } ?? true
+            if name == "gzip" { return isWanted }
+            if name == "*" { any = isWanted }
+        }
+        return any
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0 == " " || $0 == "\t" }
+        let end = start.lastIndex { $0 != " " && $0 != "\t" }
+        return end.map { start[...$0] } ?? ""
+    }
+
+    /// FNV-1a in 64 bits: it tells versions of a file apart, which nobody forges here.
+    private static func hash(of bytes: [UInt8]) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Compression
+import Testing
+
+@Suite struct GzipTests {
+    /// The checksum of RFC 1952, section 8, bit by bit.
+    private func checksum(of bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(~0 as UInt32) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value >> 1 ^ (value & 1 == 0 ? 0 : 0xEDB8_8320) }
+        }
+    }
+
+    private func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
+
+    /// Rules: R13.31.
+    @Test(arguments: [0, 1, 1000, 300_000])
+    func `gzip has its header, and at its end the checksum and length of the bytes`(_ count: Int) {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) }
+        let gzip = Gzip.compress(bytes)
+        #expect(gzip.prefix(3) == [0x1F, 0x8B, 8])
+        #expect(self.number(gzip.suffix(8).prefix(4)) == self.checksum(of: bytes))
+        #expect(self.number(gzip.suffix(4)) == UInt32(count))
+        #expect(Gzip.compress(bytes) == gzip)
+    }
+
+    /// Rules: R13.31.
+    @Test func `text gets shorter`() {
+        let text = Array(String(repeating: "export const text = 'hello';\n", count: 100).utf8)
+        #expect(Gzip.compress(text).count * 10 < text.count)
+    }
+}

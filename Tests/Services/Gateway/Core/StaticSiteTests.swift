@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import GatewayCore
+import Testing
+
+@Suite struct StaticSiteTests {
+    private let body = Array(String(repeating: "export const text = 'hello';\n", count: 20).utf8)
+
+    private func file(gzip: [UInt8] = [1, 2, 3]) throws -> StaticSite.File {
+        var site = StaticSite()
+        site.add("pages/main.js", body: self.body, gzip: gzip)
+        return try #require(site.files.first)
+    }
+
+    private func header(_ name: String, of answer: StaticSite.Answer) -> String? {
+        answer.headers.first { $0.name == name }?.value
+    }
+
+    /// Rules: R13.31.
+    @Test func `a file is served with its type and a tag, and not again to who has it`() throws {
+        let file = try self.file()
+        #expect(file.path == "/pages/main.js")
+        let answer = StaticSite.answer(file, ifNoneMatch: nil, acceptEncoding: nil)
+        #expect(answer.status == 200)
+        #expect(answer.body == self.body)
+        #expect(self.header("Content-Type", of: answer) == "text/javascript; charset=utf-8")
+        let tag = try #require(self.header("ETag", of: answer))
+        for known in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
+            let again = StaticSite.answer(file, ifNoneMatch: known, acceptEncoding: nil)
+            #expect(again.status == 304)
+            #expect(again.body.isEmpty)
+            #expect(self.header("ETag", of: again) == tag)
+        }
+        #expect(StaticSite.answer(file, ifNoneMatch: "\"other\"", acceptEncoding: nil).status == 200)
+    }
+
+    /// Rules: R13.31.
+    @Test(
+        arguments: [
+            (nil, false), ("", false), ("gzip", true), ("br, GZIP ;q=0.5", true), ("*", true), ("gzip;q=0, *", false),
+            ("*;q=0", false), ("gzip; q=0.000", false), ("identity", false),
+        ] as [(String?, Bool)])
+    func `gzip is sent to who accepts it, under a tag of its own`(_ accepted: String?, _ isGzip: Bool) throws {
+        let answer = StaticSite.answer(try self.file(), ifNoneMatch: nil, acceptEncoding: accepted)
+        #expect((self.header("Content-Encoding", of: answer) == "gzip") == isGzip)
+        #expect(answer.body == (isGzip ? [1, 2, 3] : self.body))
+        #expect(self.header("ETag", of: answer)?.hasSuffix("-gz\"") == isGzip)
+        #expect(self.header("Vary", of: answer) == "Accept-Encoding")
+    }
+
+    /// Rules: R13.31.
+    @Test func `what gzip does not make shorter is sent as it is`() throws {
+        let file = try self.file(gzip: self.body + [0])
+        let answer = StaticSite.answer(file, ifNoneMatch: nil, acceptEncoding: "gzip")
+        #expect(answer.body == self.body)
+        #expect(self.header("Content-Encoding", of: answer) == nil)
+    }
+
+    /// Rules: R13.31.
+    @Test(arguments: [
+        ("pages/main.js", true), ("src/core/state/live.js", true), ("pages/icon.svg", true), ("src/index.d.ts", false),
+        ("pages/.git/x.js", false), ("pages/../x.js", false), ("pages//x.js", false), ("pages/a b.js", false),
+        ("pages/README", false), ("pages/x.js\n", false), ("pages/{live}.js", false),
+    ])
+    func `only files of known types without hidden parts are served`(_ path: String, _ isServed: Bool) {
+        #expect(StaticSite.serves(path) == isServed)
+    }
+
+    /// Rules: R13.31.
+    @Test func `other contents have another tag`() throws {
+        var site = StaticSite()
+        site.add("pages/a.js", body: Array("a".utf8), gzip: Array("long enough".utf8))
+        site.add("pages/b.js", body: Array("b".utf8), gzip: Array("long enough".utf8))
+        #expect(Set(site.files.map(\.tag)).count == 2)
+    }
+
+    /// Rules: R13.32.
+    @Test func `the policy names what a page may load, and nothing else`() {
+        let policy = StaticSite.securityPolicy(
+            webSockets: ["ws://127.0.0.1:8080"], imageOrigins: ["https://images.example.org"])
+        #expect(
+            policy == "default-src 'none'; script-src 'self'; style-src 'self'; "
+                + "img-src 'self' https://images.example.org; connect-src 'self' ws://127.0.0.1:8080; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+        #expect(!policy.contains("unsafe"))
+    }
+
+    /// Rules: R13.32.
+    @Test(
+        arguments: [
+            ("live.example.org", "live.example.org"), ("Live.Example.org:8081", "live.example.org"),
+            ("127.0.0.1:1", "127.0.0.1"), ("[::1]:8081", "[::1]"), ("[::1]", "[::1]"), ("", nil), (":80", nil),
+            ("a b", nil), ("a;script-src *", nil), ("a/b", nil), ("a:b", nil), ("a:", nil), ("[::1", nil), ("[x]", nil),
+            ("a:123456", nil), ("user@a", nil),
+        ] as [(String, String?)])
+    func `the host of a request is a name or an address, or is not copied`(_ host: String, _ name: String?) {
+        #expect(WebOrigins.hostName(of: host) == name)
+    }
+
+    /// Rules: R13.34.
+    @Test func `with a list of origins only those and pages of the same host are answered`() {
+        let origins = WebOrigins(["https://live.example.org"])
+        #expect(origins.allows("https://live.example.org", host: "gateway.example.org"))
+        #expect(origins.allows("https://LIVE.example.org", host: "gateway.example.org"))
+        #expect(!origins.allows("http://live.example.org", host: "gateway.example.org"))
+        #expect(!origins.allows("https://evil.example.org", host: "gateway.example.org"))
+        #expect(!origins.allows("null", host: "gateway.example.org"))
+        #expect(origins.allows(nil, host: "gateway.example.org"))
+        #expect(origins.allows("http://127.0.0.1:8081", host: "127.0.0.1:8080"))
+        #expect(!origins.allows("http://127.0.0.1:8081", host: nil))
+        #expect(WebOrigins().allows("https://evil.example.org", host: "gateway.example.org"))
+    }
+
+    /// Rules: R13.33.
+    @Test func `a host that a foreign name server may point here is neither localhost nor an address`() {
+        for name in ["localhost", "127.0.0.1", "[::1]", "192.168.1.7"] { #expect(WebOrigins.isLocalOrAddress(name)) }
+        for name in ["evil.example.org", "localhost.evil.org", "1.2.3.4.evil.org", "1.2.3", "256.1.1.1"] {
+            #expect(!WebOrigins.isLocalOrAddress(name))
+        }
+    }
+}

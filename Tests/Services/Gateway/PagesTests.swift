@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientAddress
+import Foundation
+import GatewayCore
+import Glibc
+import HTTPServer
+import Observability
+import PlazaWire
+import Settings
+import Testing
+import Tokens
+
+@testable import Gateway
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct PagesTests {
+    private func router(_ pages: PagesSettings?) throws -> HTTPHeadHandler {
+        GatewayAPI(try FakeCluster { $0.pages = pages }.gateway).handler
+    }
+
+    private func site() -> StaticSite {
+        var site = StaticSite()
+        site.add("pages/index.html", body: Array("<!doctype html>".utf8), gzip: Array("no shorter than that".utf8))
+        site.add("pages/main.js", body: Array("import './x.js';".utf8), gzip: Array("no shorter than that".utf8))
+        return site
+    }
+
+    private func answer(_ handler: HTTPHeadHandler, _ path: String, _ headers: [String: String] = [:]) throws
+        -> HTTPResponse
+    {
+        let request = try #require(HTTPRequest(method: .get, path: path, headers: headers))
+        guard case .reject(let response) = handler(request) else {
+            Issue.record("\(path) is answered after its body")
+            return HTTPResponse(status: 0)
+        }
+        return response
+    }
+
+    private func header(_ name: String, of response: HTTPResponse) -> String? {
+        response.headers.first { $0.name == name }?.value
+    }
+
+    /// Rules: R13.31.
+    @Test func `pages are served at their paths and at the root, and nothing else is`() throws {
+        let handler = try self.router(PagesSettings(site: self.site()))
+        #expect(try self.answer(handler, "/").body == Array("<!doctype html>".utf8))
+        #expect(try self.answer(handler, "/pages/index.html").status == 200)
+        #expect(
+            self.header("Content-Type", of: try self.answer(handler, "/pages/main.js"))
+                == "text/javascript; charset=utf-8")
+        for path in ["/pages", "/pages/", "/pages/other.js", "/pages/..%2Findex.html", "/pages/demo-token", "/x"] {
+            #expect(try self.answer(handler, path).status >= 404)
+        }
+    }
+
+    /// Rules: R13.31.
+    @Test func `without pages the root is not served, and the API is as before`() throws {
+        let handler = try self.router(nil)
+        #expect(try self.answer(handler, "/").status == 404)
+        #expect(try self.answer(handler, "/pages/settings.json").status == 404)
+        #expect(try self.answer(handler, "/openapi.json").status == 200)
+    }
+
+    /// Rules: R13.32.
+    @Test func `each page has a policy that names this host's gateway, and no other text of the request`() throws {
+        let handler = try self.router(PagesSettings(site: self.site()))
+        let policy = self.header("Content-Security-Policy", of: try self.answer(handler, "/", ["host": "[::1]:81"]))
+        #expect(policy?.contains("connect-src 'self' ws://[::1]:") == true)
+        let forged = try self.answer(handler, "/", ["host": "a; script-src *"])
+        #expect(self.header("Content-Security-Policy", of: forged)?.contains("connect-src 'self';") == true)
+        let named = try self.router(PagesSettings(site: self.site(), webSockets: ["wss://live.example.org"]))
+        let settings = String(decoding: try self.answer(named, "/pages/settings.json").body, as: UTF8.self)
+        #expect(settings == #"{"demoTokens":false,"gateways":["wss://live.example.org"],"imageOrigins":[]}"#)
+    }
+
+    /// Rules: R13.33.
+    @Test func `a token for trying out is a user's, for one hour`() throws {
+        let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
+        let tokens = try #require(DemoTokens(app: "demo", keyring: keyring))
+        #expect(DemoTokens(app: "nobody", keyring: keyring) == nil)
+        let now = WallClock.milliseconds() / 1000
+        let token = try tokens.token(user: "mira", name: "Mira", now: now)
+        let identity = try AppKeyAuthenticator(apps: FakeCluster.Tokens.apps).authenticate(token)
+        #expect(identity.user == "mira" && identity.role == .user && identity.name == "Mira")
+        #expect(identity.expiresAt == (now + 3600) * 1000)
+        #expect(throws: APIError.self) { try tokens.token(user: "not an id", name: nil, now: now) }
+        #expect(throws: APIError.self) { try tokens.token(user: "a", name: "line\nbreak", now: now) }
+        #expect(throws: APIError.self) {
+            try tokens.token(user: "a", name: String(repeating: "x", count: 101), now: now)
+        }
+    }
+
+    /// Rules: R13.33.
+    @Test func `only this machine and the named blocks get such tokens, by address, with JSON`() throws {
+        let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
+        let block = try #require(AddressBlock("172.16.0.0/12"))
+        let tokens = try #require(DemoTokens(app: "demo", keyring: keyring, clients: [block]))
+        func isAllowed(_ client: String, _ host: String?, _ type: String? = "application/json") -> Bool {
+            (try? tokens.check(client: IPAddress(client), host: host, contentType: type)) != nil
+        }
+        #expect(isAllowed("127.0.0.1", "localhost:8081"))
+        #expect(isAllowed("::1", "[::1]:8081"))
+        #expect(isAllowed("172.17.0.1", "127.0.0.1:8081"))
+        #expect(!isAllowed("192.168.1.2", "127.0.0.1:8081"))
+        #expect(!isAllowed("127.0.0.1", "rebound.example.org"))
+        #expect(!isAllowed("127.0.0.1", nil))
+        #expect(!isAllowed("127.0.0.1", "localhost", "text/plain"))
+        #expect(!isAllowed("127.0.0.1", "localhost", nil))
+    }
+
+    /// Rules: R13.31.
+    @Test func `the pages of the source tree are found, read and compressed`() throws {
+        let top = try #require(#filePath.range(of: "/Tests/", options: .backwards))
+        let root = String(#filePath[..<top.lowerBound])
+        let folder = try #require(PagesFolder.find(program: root + "/.build/x86_64-unknown-linux-gnu/debug/gateway"))
+        #expect(folder == root + "/clients/web")
+        let site = try PagesFolder.read(folder)
+        let paths = Set(site.files.map(\.path))
+        #expect(paths.isSuperset(of: ["/pages/index.html", "/pages/main.js", "/src/index.js"]))
+        #expect(!paths.contains { $0.contains("test") || $0.hasSuffix(".ts") })
+        let main = try #require(site.files.first { $0.path == "/pages/main.js" })
+        #expect(main.gzip?.prefix(2) == [0x1F, 0x8B])
+        #expect(throws: PagesFolder.Problem.self) { try PagesFolder.read("/nonexistent") }
+    }
+
+    /// Rules: R13.31, R13.33, R13.34.
+    @Test func `settings are off by default, and wrong ones are reported`() throws {
+        func problems(_ arguments: [String]) -> String {
+            var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
+            let options = PagesOptions(&reader, program: "/nonexistent/gateway")
+            #expect(options.lacksPages == arguments.contains("auto"))
+            do throws(SettingsError) {
+                try reader.finish()
+                return ""
+            } catch {
+                return error.description
+            }
+        }
+        #expect(problems([]).isEmpty)
+        #expect(problems(["--pages", "auto"]).isEmpty)
+        #expect(problems(["--pages", "on"]).contains("--pages"))
+        #expect(problems(["--pages", "/nonexistent"]).contains("--pages"))
+        #expect(problems(["--demo-tokens", "demo"]).contains("--demo-tokens"))
+        #expect(problems(["--origins", "live.example.org"]).contains("--origins"))
+        #expect(problems(["--web-sockets", "wss://live.example.org/v1"]).contains("--web-sockets"))
+        #expect(problems(["--image-origins", "http://live.example.org"]).contains("--image-origins"))
+        #expect(problems(["--demo-tokens-from", "x"]).contains("--demo-tokens-from"))
+    }
+}

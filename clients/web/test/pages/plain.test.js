@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RowWindow } from '../../pages/chat/row-window.js';
+import { actionsFor } from '../../pages/host/actions.js';
+import { clock, compactCount, initials } from '../../pages/lib/format.js';
+import { parsePlace, placeAddress } from '../../pages/lib/router.js';
+import { matches } from '../../pages/plaza/search.js';
+import { battleState, followBattle, ServerClock, stagePlan } from '../../pages/stage/stage-plan.js';
+
+test('an address names a place, and what is no name of a live is the plaza', () => {
+  assert.deepEqual(parsePlace('#/live/concert'), { page: 'live', live: 'concert' });
+  assert.deepEqual(parsePlace(placeAddress({ page: 'live', live: '#1?&%' })), { page: 'live', live: '#1?&%' });
+  assert.deepEqual(parsePlace('#/host'), { page: 'host' });
+  for (const bad of ['', '#/', '#/live/', '#/live/a b', '#/live/%E4%BD%A0', '#/live/%', `#/live/${'x'.repeat(49)}`, '#/x/y']) {
+    assert.deepEqual(parsePlace(bad), { page: 'plaza' }, bad);
+  }
+});
+
+test('counts, times and initials are short', () => {
+  assert.equal(compactCount(9999, 'en'), '9,999');
+  assert.equal(compactCount(12_345, 'en'), '12.3K');
+  assert.equal(compactCount(12_345, 'zh'), '1.2万');
+  assert.equal(compactCount(-1, 'en'), '0');
+  assert.equal(clock(65_000), '1:05');
+  assert.equal(clock(3_605_000), '1:00:05');
+  assert.equal(clock(-5), '0:00');
+  assert.deepEqual(['Mira Solberg', '林小满', '𠮷野', '', 'x'].map(initials), ['MS', '林', '𠮷', '?', 'X']);
+});
+
+test('a search finds names in any width and case, by all of its words', () => {
+  const info = { liveID: 'l1', liveName: 'Ｌate Night 音乐', liveOwner: { userID: 'u', userName: 'Mira' } };
+  for (const query of ['late', 'NIGHT late', '音乐', 'mira', 'l1', '', '  ']) assert.ok(matches(info, query), query);
+  for (const query of ['later', 'mira x']) assert.ok(!matches(info, query), query);
+});
+
+test('the rows in view are found, and the list keeps its last rows', () => {
+  const rows = new RowWindow({ capacity: 10, estimate: 20 });
+  assert.equal(rows.add(Array.from({ length: 10 }, (_, index) => index)), 0);
+  assert.equal(rows.total, 200);
+  assert.deepEqual(rows.range(100, 40, 0), { first: 4, end: 7, top: 80 });
+  rows.measured(rows.rows[0], 50);
+  assert.equal(rows.total, 230);
+  assert.equal(rows.add([10]), 50);
+  assert.equal(rows.rows[0].value, 1);
+  assert.equal(rows.total, 200);
+  assert.deepEqual(rows.range(0, 1000, 0), { first: 0, end: 10, top: 0 });
+});
+
+const user = (userID, more = {}) => ({ userID, userName: userID, avatarURL: '', role: 'generalUser', microphoneStatus: 'on', userSuspendStatus: 'none', ...more });
+const seat = (liveID, index, region, userInfo = user('')) => ({ liveID, index, isLocked: false, userInfo, region: { x: 0, y: 0, w: 100, h: 100, zorder: 0, ...region } });
+
+test('a stage shows seats that have a size, the lowest first, with hosts and scores', () => {
+  const host = user('h', { role: 'owner', liveID: 'a' });
+  const other = user('o', { role: 'owner', liveID: 'b' });
+  const plan = stagePlan({
+    liveID: 'a', hosts: [host, other], scores: { h: 5, o: 7 },
+    seatList: [seat('a', 0, { zorder: 1 }, host), seat('a', 1, {}), seat('a', 2, { w: 0 }, user('x')), seat('b', 0, {}, other)],
+  });
+  assert.deepEqual(plan.map(({ key, isCoHost, isOwner, score }) => [key, isCoHost, isOwner, score]), [
+    ['a/1', false, false, undefined], ['b/0', true, true, 7], ['a/0', false, true, 5],
+  ]);
+});
+
+test('a battle is shown from its start to its result, also of who leaves it', () => {
+  const [h, o] = [user('h'), user('o')];
+  let shown = followBattle(undefined, { currentBattleInfo: null, battleUsers: [], battleScore: {} });
+  assert.equal(shown, undefined);
+  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10_000 }, battleUsers: [h, o], battleScore: { h: 30, o: 10 } });
+  assert.deepEqual(battleState(shown, 4000).sides.map(({ share }) => share), [0.75, 0.25]);
+  assert.equal(battleState(shown, 4000).left, 6000);
+  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10_000 }, battleUsers: [h], battleScore: { h: 30, o: 10 } });
+  assert.deepEqual(shown.sides.map(({ hasLeft }) => hasLeft), [false, true]);
+  assert.equal(battleState(shown, 4000).winner, undefined);
+  const draw = followBattle(shown, { currentBattleInfo: null, battleUsers: [], battleScore: { h: 30, o: 30 } });
+  assert.equal(battleState(draw, 11_000).winner, undefined);
+  const won = followBattle(shown, { currentBattleInfo: null, battleUsers: [], battleScore: { h: 30, o: 31 } });
+  assert.equal(battleState(won, 11_000).winner.user.userID, 'o');
+});
+
+test('the server\'s clock goes by the stamp that was the least late', () => {
+  const clock = new ServerClock();
+  assert.equal(clock.now(5), 5);
+  clock.heard(1000, 100);
+  clock.heard(1900, 1100);
+  assert.equal(clock.now(2000), 2900);
+});
+
+test('what one may do with a person follows from both roles', () => {
+  const info = { liveOwner: { userID: 'o' }, admins: ['a1', 'a2'] };
+  const of = (role, self, userID) => actionsFor({ role, self, user: { userID }, info, isMuted: false });
+  assert.deepEqual(of('viewer', 'v', 'w'), []);
+  assert.deepEqual(of('owner', 'o', 'o'), []);
+  assert.deepEqual(of('admin', 'a1', 'o'), []);
+  assert.deepEqual(of('admin', 'a1', 'a2'), []);
+  assert.deepEqual(of('admin', 'a1', 'v'), ['invite', 'mute', 'kick', 'ban']);
+  assert.deepEqual(of('owner', 'o', 'v'), ['invite', 'mute', 'makeAdmin', 'kick', 'ban']);
+  assert.deepEqual(of('owner', 'o', 'a1'), ['invite', 'mute', 'revokeAdmin', 'kick', 'ban']);
+});
