@@ -7,7 +7,7 @@
 #   build   C libraries and headers to compile against
 #   run     the C libraries that the programs load (all that a container needs)
 #   local   what `plaza up` starts on this machine: Redis
-#   test    what the tests use besides: Python, Prometheus's promtool, and Node with TypeScript for clients/web
+#   test    what the tests use besides: Python, Prometheus's promtool, Node with TypeScript, Chromium with fonts
 #   deploy  what deploy/deploy-test.sh uses besides: HAProxy, Prometheus
 #   kafka   Java, for a real Apache Kafka (`plaza up --kafka-home`)
 #
@@ -18,7 +18,7 @@ declare -A packages=(
   [build]="librdkafka-dev libhiredis-dev libuv1-dev libmicrohttpd-dev libcjose-dev libssl-dev libcurl4-openssl-dev zlib1g-dev pkg-config"
   [run]="librdkafka1 libhiredis0.14 libuv1 libmicrohttpd12 libcjose0 libssl3 libcurl4 zlib1g ca-certificates"
   [local]="redis-server"
-  [test]="redis-server openssl python3 python3-pip prometheus nodejs node-typescript"
+  [test]="redis-server openssl python3 python3-pip prometheus python3-venv nodejs node-typescript chromium fonts-noto-cjk fonts-noto-color-emoji"
   [deploy]="haproxy openssl prometheus redis-server python3 python3-pip"
   [kafka]="openjdk-17-jre-headless"
 )

@@ -28,6 +28,10 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+def unbase64url(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
 def token(key, kid, app, user, seconds=3600, **claims):
     """A token of an app: HS256 with `key` (PROTOCOL.md, section 15)."""
     head = base64url(json.dumps({"alg": "HS256", "kid": kid, "typ": "JWT"}).encode())

@@ -5,6 +5,7 @@ import GatewayCore
 import Glibc
 import HTTPServer
 import Observability
+import PlazaModel
 import PlazaWire
 import Settings
 import Testing

@@ -54,6 +54,11 @@ export class Shell {
     this.router.start();
   }
 
+  /** The page that is shown. */
+  get page() {
+    return this.#page;
+  }
+
   say(text, options) {
     return this.toasts.show(text, options);
   }

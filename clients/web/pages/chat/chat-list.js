@@ -47,8 +47,9 @@ export class ChatList {
     });
   }
 
-  get count() {
-    return this.#rows.rows.length;
+  /** What the list has, also what is not in view. */
+  get messages() {
+    return this.#rows.rows.map(({ value }) => value);
   }
 
   /** @param {...object} messages as `chatRow` takes them */

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people do with the pages, against a real cluster."""
+
+import re
+import unittest
+
+from playwright.sync_api import expect
+
+from browsing import BrowserCase, TAG
+
+
+class Lives(BrowserCase):
+    def test_sign_in_browse_enter_and_chat_both_ways(self):
+        host = self.window("Mira One")
+        live = host.go_live(f"Evening piano {TAG}", **{"Welcome message": "Be kind"})
+        viewer = self.window("Noor One")
+        card = viewer.page.get_by_role("link", name=re.compile(f"Evening piano {TAG}"))
+        for _ in range(6):
+            if card.count():
+                break
+            viewer.page.wait_for_timeout(2000)
+            viewer.page.reload()
+            expect(viewer.page.get_by_role("heading", name="Lives")).to_be_visible()
+            viewer.page.wait_for_timeout(1000)
+        card.first.click()
+        expect(viewer.page.get_by_text("Be kind")).to_be_visible()
+        expect(host.page.locator(".chat-row", has_text=f"Noor One {TAG} came in")).to_be_visible()
+        viewer.say("good evening")
+        host.wait_for_message("good evening")
+        host.say("welcome!")
+        viewer.wait_for_message("welcome!")
+        for window in (host, viewer):
+            self.assertEqual(window.messages(), ["good evening", "welcome!"])
+        self.assertTrue(viewer.page.url.endswith(f"#/live/{live}"))
+
+    def test_an_application_becomes_a_seat_and_a_kick_ends_the_visit(self):
+        host = self.window("Mira Two")
+        live = host.go_live("Seats")
+        viewer = self.window("Noor Two").enter(live)
+        viewer.page.get_by_role("button", name="Ask for a seat").click()
+        expect(viewer.toast("Your application waits")).to_be_visible()
+        host.toast("Noor Two asks for a seat").get_by_role("button", name="Accept").click()
+        for window in (host, viewer):
+            expect(window.page.locator(".plate-name", has_text="Noor Two")).to_be_visible()
+        expect(viewer.page.get_by_role("button", name="Leave the seat")).to_be_visible()
+        viewer.page.get_by_role("button", name=re.compile("Turn the microphone on")).click()
+        expect(viewer.page.get_by_role("button", name="Turn the microphone off")).to_be_visible()
+        host.page.get_by_role("tab", name="Audience").click()
+        host.page.get_by_role("button", name=re.compile("Noor Two")).first.click()
+        host.page.get_by_role("button", name="Put out of the live").click()
+        expect(viewer.page.get_by_role("heading", name="You were put out of the live.")).to_be_visible()
+        expect(host.page.locator(".plate-name", has_text="Noor Two")).to_have_count(0)
+
+    def test_the_owner_ends_the_live_and_all_see_its_figures(self):
+        host = self.window("Mira Three")
+        live = host.go_live("Short one")
+        viewer = self.window("Noor Three").enter(live)
+        viewer.say("one message")
+        host.wait_for_message("one message")
+        host.page.get_by_role("tab", name="Manage").click()
+        host.page.get_by_role("button", name="End the live").click()
+        host.page.get_by_role("button", name="Yes, end it").click()
+        for window in (host, viewer):
+            expect(window.page.get_by_role("heading", name="The live has ended")).to_be_visible()
+            expect(window.page.locator(".summary div", has_text="Messages").locator("dd")).to_have_text("1")
+
+    def test_two_hosts_connect_and_battle_with_equal_scores_in_three_windows(self):
+        first = self.window("Mira Four")
+        live = first.go_live("Left")
+        second = self.window("Aoi Four")
+        other = second.go_live("Right")
+        viewer = self.window("Noor Four").enter(live)
+        for _ in range(8):
+            first.page.get_by_role("tab", name="Manage").click()
+            first.page.get_by_role("button", name="Lives to connect with").click()
+            row = first.page.locator(f'[data-live="{other}"]')
+            first.page.wait_for_timeout(1500)
+            if row.count():
+                break
+        row.get_by_role("button", name="Ask").click()
+        second.toast("wants to connect").get_by_role("button", name="Accept").click()
+        for window in (first, second, viewer):
+            expect(window.page.locator(".plate-name", has_text="Aoi Four")).to_be_visible()
+            expect(window.page.locator(".plate-name", has_text="Mira Four")).to_be_visible()
+        first.page.get_by_label("Duration").select_option("30")
+        first.page.get_by_role("button", name="Start a battle").click()
+        for window in (first, second, viewer):
+            expect(window.page.locator(".battle-track")).to_be_visible()
+        battle = self.cluster.call("battle.get", {"live": live})["battleInfo"]["details"]["id"]
+        self.cluster.call("battle.score", {"battle": battle, "scores": [{"live": live, "score": 41}, {"live": other, "score": 59}]})
+        for window in (first, second, viewer):
+            expect(window.page.locator(".battle-side")).to_have_text(["41", "59"])
+        times = [window.page.locator(".battle-clock").inner_text() for window in (first, second, viewer)]
+        seconds = [int(time.split(":")[1]) for time in times]
+        self.assertLessEqual(max(seconds) - min(seconds), 2, times)
+        for window in (first, second, viewer):
+            expect(window.page.locator(".battle-clock")).to_have_text("Battle over", timeout=45_000)
+            expect(window.page.locator(".battle-side")).to_have_text(["41", "59"])
+
+    def test_markup_and_rare_characters_are_shown_as_text(self):
+        hostile = "<b>x</b>\U00020bb7\U0001f98a"
+        title = f"<img src=x onerror=alert(1)>{hostile}"
+        host = self.window(f"Eve {hostile}")
+        live = host.go_live(title, **{
+            "Welcome message": f"welcome {hostile}", "Product (shown as a card)": f"cup {hostile}", "Price": f"1 {hostile}"})
+        viewer = self.window("Noor Five").enter(live)
+        expect(viewer.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        expect(viewer.page.locator(".live-title p")).to_have_text(f"Eve {hostile} {TAG}")
+        expect(viewer.page.locator(".product")).to_contain_text(f"cup {hostile}")
+        expect(viewer.page.locator(".chat-row.welcome")).to_have_text(f"welcome {hostile}")
+        host.say(f"say {title}")
+        expect(viewer.page.locator(".chat-row", has_text=f"say {title}")).to_be_visible()
+        for window in (host, viewer):
+            self.assertEqual(window.page.locator("main b, main img[src*=x]").count(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
