@@ -6,7 +6,6 @@ import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
 import { openPerson } from '../host/person-sheet.js';
-import { openGifts } from './gift-sheet.js';
 
 /** The chat of a live, and the line to write in. */
 export class ChatPanel extends Disposer {
@@ -23,8 +22,7 @@ export class ChatPanel extends Disposer {
     this.input = h('input', { class: 'input', name: 'text', autocomplete: 'off', maxlength: '500', placeholder: 'chat.placeholder', label: 'chat.placeholder', enterkeyhint: 'send' });
     this.sendButton = h('button', { class: 'button round primary', type: 'submit', label: 'chat.send', title: 'chat.send' }, icon('send'));
     this.composer = h('div', { class: 'composer' },
-      h('form', { on: { submit: (event) => this.#send(event) } }, this.input, this.sendButton),
-      h('button', { class: 'button round act', type: 'button', label: 'live.gift', on: { click: () => openGifts(page) } }, icon('gift')));
+      h('form', { on: { submit: (event) => this.#send(event) } }, this.input, this.sendButton));
 
     const { notice } = list.state.currentLive;
     if (notice) this.chat.add({ kind: 'welcome', text: notice });
