@@ -6,7 +6,7 @@ import os
 import secrets
 import unittest
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 import web_cluster
 
@@ -34,8 +34,18 @@ class Window:
         if message.type == "error" and "WebSocket" not in message.text and "ERR_" not in message.text:
             self.faults.append(message.text)
 
+    def open(self):
+        """Loads the page. Chromium gives up loads when an interface of the machine appears, as containers' do."""
+        for attempt in range(3):
+            self.page.goto(self.url)
+            try:
+                self.page.wait_for_selector("main", timeout=10_000)
+                return
+            except TimeoutError:
+                continue
+
     def sign_in(self, name):
-        self.page.goto(self.url)
+        self.open()
         self.page.get_by_label("Your name").fill(name)
         self.page.get_by_role("button", name="Sign in").click()
         expect(self.page.get_by_role("heading", name="Lives")).to_be_visible()

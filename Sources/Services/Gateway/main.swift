@@ -78,8 +78,8 @@ exit(
             settings.origins = extra.pages.origins
             settings.pages = extra.pages.settings(apps: try AppKeyring(json: host.settings.apps))
             if extra.pages.lacksPages { host.log.warning("there are no pages beside the program: see --pages") }
-            if let app = extra.pages.demoApp {
-                if settings.pages?.demoTokens == nil {
+            if let app = extra.pages.demoApp, let pages = settings.pages {
+                if pages.demoTokens == nil {
                     host.log.warning("no key of the app signs, so pages get no tokens", [.app: .string(app)])
                 } else {
                     host.log.warning(

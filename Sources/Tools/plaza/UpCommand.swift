@@ -86,11 +86,13 @@ enum UpCommand: Subcommand {
         if reader.flag("demo", help: "also run `plaza demo --loop`, whose clients join, chat and battle") {
             options.demoArguments = []
         }
+        // The gateways have settings of these names, whose variables they inherit.
         options.servesPages = reader.flag(
-            "pages", default: true, help: "serve the browser pages by the gateways' HTTP ports, if they are there")
+            "pages", default: true, env: "LIVEPLAZA_UP_PAGES",
+            help: "serve the browser pages by the gateways' HTTP ports, if they are there")
         options.givesDemoTokens = reader.flag(
-            "demo-tokens", default: true, help: "let pages sign in as any user of the demo app, from this machine alone"
-        )
+            "demo-tokens", default: true, env: "LIVEPLAZA_UP_DEMO_TOKENS",
+            help: "let pages sign in as any user of the demo app, from this machine alone")
         reader.section("Addresses")
         options.host = reader.string(
             "host", default: "127.0.0.1", placeholder: "ADDRESS", help: "the address that gateways bind")
