@@ -39,7 +39,7 @@ class Lives(BrowserCase):
         viewer = self.window("Noor Two").enter(live)
         viewer.page.get_by_role("button", name="Ask for a seat").click()
         expect(viewer.toast("Your application waits")).to_be_visible()
-        host.toast("Noor Two asks for a seat").get_by_role("button", name="Accept").click()
+        host.toast(f"Noor Two {TAG} asks for a seat").get_by_role("button", name="Accept").click()
         for window in (host, viewer):
             expect(window.page.locator(".plate-name", has_text="Noor Two")).to_be_visible()
         expect(viewer.page.get_by_role("button", name="Leave the seat")).to_be_visible()
