@@ -280,8 +280,8 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "AttackKit", "ClusterKit", "ChildProcess", "LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire",
-            "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
+            "AttackKit", "ChaosKit", "ClusterKit", "ChildProcess", "LoadKit", "LivePlazaKit", "PlazaModel",
+            "PlazaWire", "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
         ], exclude: ["boundary_table.py"]),
 ]
 

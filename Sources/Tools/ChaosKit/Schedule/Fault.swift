@@ -45,6 +45,16 @@ package enum Fault: Hashable, Sendable {
         }
     }
 
+    /// How long the injection itself takes, about.
+    package var duration: Duration {
+        switch self {
+        case .kill, .terminate: .zero
+        case .killRepeatedly(_, let times): .seconds(2 * times)
+        case .freeze(_, let seconds): .seconds(seconds)
+        case .rollingRestart: .seconds(6)
+        }
+    }
+
     /// The service's name in an instance's name: `gateway` for `gateway-2`.
     private static func service(of process: String) -> String {
         guard let dash = process.lastIndex(of: "-"), Int(process[process.index(after: dash)...]) != nil else {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClusterKit
+internal import Concurrency
+internal import Glibc
+internal import LivePlazaKit
+internal import LoadKit
+
+/// What a chaos run does.
+package struct ChaosPlan: Sendable {
+    package var seed: UInt64
+    /// The numbers of the rounds to run; the run also ends after `duration`.
+    package var rounds: ClosedRange<Int>
+    package var duration: Duration
+    /// Makes a token for a user, or for the app's server.
+    package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
+
+    package init(
+        seed: UInt64, rounds: ClosedRange<Int>, duration: Duration,
+        token: @escaping @Sendable (String, Bool) -> String
+    ) {
+        self.seed = seed
+        self.rounds = rounds
+        self.duration = duration
+        self.token = token
+    }
+}
+
+/// Injects the faults of a schedule into a cluster, one a round, while clients use it, and judges what they saw.
+package enum ChaosRunner {
+    /// Runs the plan.
+    ///
+    /// - Parameters:
+    ///   - plan: the seed, the rounds and the limit of time.
+    ///   - cluster: a running cluster that this process started; it must restart processes that exit.
+    ///   - say: called with a line before and after each round.
+    /// - Returns: the results; a round that breaks a promise does not stop those after it.
+    /// - Throws: the reason why the cluster was not ready again within a minute after a round.
+    package static func run(
+        _ plan: ChaosPlan, on cluster: LocalCluster, say: @escaping @Sendable (String) -> Void
+    ) async throws -> ChaosReport {
+        let options = cluster.options
+        let brokers = if case .kafkaHome(_, let count) = options.broker { count } else { 0 }
+        let instances = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, options.instances(of: $0)) })
+        let schedule = FaultSchedule(seed: plan.seed, shape: ClusterShape(instances: instances, brokers: brokers))
+        let deadline = ContinuousClock.now + plan.duration
+        var report = ChaosReport(seed: plan.seed)
+        for number in plan.rounds where report.rounds.isEmpty || ContinuousClock.now < deadline {
+            let round = schedule.round(number)
+            say("round \(round.number): \(round.fault)")
+            let result = try await Self.play(round, plan, cluster)
+            let verdict = result.findings.isEmpty ? "held" : "BROKEN: \(result.findings.joined(separator: "; "))"
+            let refused = result.refused.map { "\($0.value) × \($0.key)" }.sorted().joined(separator: ", ")
+            say(
+                "    longest pause \(Int(result.longestPause)) ms, \(result.admitted) messages, refused: "
+                    + "\(refused.isEmpty ? "none" : refused); \(verdict)")
+            report.rounds.append(result)
+            try await cluster.waitUntilReady(within: .seconds(60))
+        }
+        return report
+    }
+
+    /// Plays one round: both workloads, and the fault in the middle of them.
+    private static func play(
+        _ round: ChaosRound, _ plan: ChaosPlan, _ cluster: LocalCluster
+    ) async throws -> RoundResult {
+        let addresses = cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
+        let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
+        let workload = try StageWorkload(
+            StageWorkload.Setting(
+                addresses: addresses, name: name, token: plan.token,
+                allowed: round.fault.allowedStandstill + .seconds(15)))
+        let isOver = Locked(false)
+        async let history = workload.run { isOver.withLock { $0 } }
+        let load = try await Self.load(round, plan, addresses, name) {
+            try? await Task.sleep(for: round.delay)
+            await Self.inject(round.fault, into: cluster)
+        }
+        isOver.withLock { $0 = true }
+        return Self.result(round, load, await history)
+    }
+
+    /// Runs messages in four lives until the fault is over and some seconds longer.
+    private static func load(
+        _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ name: String,
+        fault: @escaping @Sendable () async -> Void
+    ) async throws -> LoadReport {
+        var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, false) }
+        (load.lives, load.viewers, load.rate) = (4, 10, 5)
+        load.duration = .seconds(12) + round.fault.duration
+        load.drainTimeout = .seconds(40)
+        let (sending, began) = AsyncStream.makeStream(of: Void.self)
+        async let run = LoadRunner.run(load) { if $0.stage == .sending { began.finish() } }
+        let injection = Task {
+            for await _ in sending {}
+            await fault()
+        }
+        let report = try await run
+        began.finish()
+        await injection.value
+        return report
+    }
+
+    private static func inject(_ fault: Fault, into cluster: LocalCluster) async {
+        // A process that is down just now is hit already.
+        switch fault {
+        case .kill(let names):
+            await withTaskGroup(of: Void.self) { group in
+                for name in names { group.addTask { try? await cluster.kill(name) } }
+            }
+        case .killRepeatedly(let name, let times):
+            for _ in 0..<times {
+                try? await cluster.kill(name)
+                try? await Task.sleep(for: .seconds(2))
+            }
+        case .freeze(let name, let seconds):
+            try? cluster.signal(name, SIGSTOP)
+            try? await Task.sleep(for: .seconds(seconds))
+            try? cluster.signal(name, SIGCONT)
+        case .terminate(let name): try? await cluster.restart(name)
+        case .rollingRestart(let kind):
+            for process in cluster.processes where process.kind == kind.rawValue {
+                try? await cluster.restart(process.name)
+                try? await cluster.waitUntilReady(within: .seconds(20))
+            }
+        }
+    }
+
+    private static func refused(_ load: LoadReport) -> [String: Int] {
+        var refused = load.refused
+        if load.dropped > 0 { refused["dropped by the budget"] = load.dropped }
+        if load.unanswered > 0 { refused["no answer"] = load.unanswered }
+        return refused
+    }
+
+    private static func result(_ round: ChaosRound, _ load: LoadReport, _ history: RoundHistory) -> RoundResult {
+        var findings = HistoryChecker.findings(in: history).map(\.description)
+        findings += load.failures.map { "load: \($0)" }
+        if let failure = load.nothingAdmittedFailure { findings.append("load: \(failure)") }
+        for (count, promise) in [
+            (load.missing, "I8: acknowledged messages were lost"), (load.repeated, "I15: messages were received twice"),
+            (load.reordered, "I7: messages were received out of order"),
+            (load.numberMismatches, "I7: messages came under another number than their reply named"),
+            (load.unexpectedLeaveTips, "I5: viewers were said to have left"),
+        ] where count > 0 { findings.append("\(promise) (\(count))") }
+        let allowed = Double(round.fault.allowedStandstill.components.seconds) * 1000
+        if load.longestPauseMilliseconds > allowed {
+            findings.append(
+                "recovery: a feed paused for \(Int(load.longestPauseMilliseconds)) ms, more than \(Int(allowed))")
+        }
+        return RoundResult(
+            number: round.number, fault: round.fault.description, kind: round.fault.kind,
+            longestPause: load.longestPauseMilliseconds, admitted: load.admitted, refused: Self.refused(load),
+            missing: load.missing,
+            repeated: load.repeated, reordered: load.reordered, falseLeaves: load.unexpectedLeaveTips,
+            battles: history.battles.count, requests: history.requests.count, findings: findings)
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The parameters of the workload's calls; fields that are nil are left out.
+struct CallParams: Encodable, Sendable {
+    var live: LiveID?
+    var user: UserID?
+    var text: String?
+    var to: [LiveID]?
+    var inviter: LiveID?
+    var timeout: Int?
+    var duration: Int?
+    var battle: BattleID?
+    var operation: Int?
+    var scores: [ScoreUpdate]?
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import ClusterKit
+import Foundation
+import Settings
+import Tokens
+
+/// `plaza chaos`: starts a cluster, injects faults by a seed while clients use it, and judges what they saw.
+enum ChaosCommand: Subcommand {
+    static let name = "chaos"
+    static let summary =
+        "kills, stops and restarts the processes of a cluster under load; exits 0 if every promise held"
+    static let help = """
+        starts a cluster of its own, and injects one fault after the other while clients chat, take seats, connect and \
+        battle: kill -9 of each service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s; SIGTERM; rolling \
+        restarts; the same with Redis, whose data are lost, and with a broker. After each fault a checker reads what \
+        every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended once, \
+        exact scores, false leaves, counts, and the time of the recovery. The exit status is 1 if a promise was broken.
+
+        Seed and number of a round give the same fault at the same time. Each fault comes once before any comes again; \
+        a round takes about half a minute. The run stops by itself.
+
+        For example: plaza chaos --minutes 30 --seed 7 --kafka-home ~/kafka
+                     plaza chaos --seed 7 --round 12 --kafka-home ~/kafka      one round again
+        """
+
+    static func run(_ reader: inout SettingsReader) async throws -> Int32 {
+        let minutes = reader.int("minutes", default: 3, range: 1...600, help: "how long faults are injected")
+        let round = reader.int(
+            "round", default: 0, range: 0...100_000, help: "the only round to run; 0: from the first on")
+        let seed = reader.int(
+            "seed", default: Int.random(in: 1..<1_000_000), range: 0...1_000_000_000, help: "the seed of all faults")
+        let instances = reader.int("instances", default: 2, range: 1...4, help: "instances of each service")
+        let report = reader.optionalString("report", placeholder: "FILE", help: "also write the report as JSON")
+        reader.section("Cluster")
+        var options = ClusterOptions(
+            runDirectory: reader.string(
+                "run-dir", default: ".chaos", placeholder: "DIR",
+                help: "the directory of the cluster, its logs and data"))
+        let home = reader.optionalString(
+            "kafka-home", placeholder: "DIR",
+            help: "an unpacked Apache Kafka 4; without it the broker is in memory, and left alone")
+        let brokers = reader.int(
+            "brokers", default: 1, range: 1...3, help: "brokers to start with --kafka-home: 1 or 3")
+        try reader.finish()
+        if let home { options.broker = .kafkaHome(home, brokers: brokers) }
+        for kind in ServiceKind.allCases { options.scale[kind] = instances }
+        (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
+        options.feedBudget = 60
+
+        let cluster = LocalCluster(options)
+        Subcommands.complain("seed \(seed): starting the cluster in \(options.runDirectory)")
+        try await cluster.start()
+        let result: Result<ChaosReport, any Error>
+        do {
+            try await cluster.waitUntilReady(within: .seconds(120))
+            result = .success(try await Self.inject(seed, round, minutes, cluster))
+        } catch {
+            result = .failure(error)
+        }
+        await cluster.stop()
+        let outcome = try result.get()
+        Subcommands.say(outcome.table)
+        if let report { try Data(outcome.json.utf8).write(to: URL(filePath: report)) }
+        return outcome.isPassed ? 0 : 1
+    }
+
+    private static func inject(
+        _ seed: Int, _ round: Int, _ minutes: Int, _ cluster: LocalCluster
+    ) async throws -> ChaosReport {
+        let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
+        let plan = ChaosPlan(
+            seed: UInt64(seed), rounds: round == 0 ? 1...100_000 : round...round, duration: .seconds(60 * minutes)
+        ) { user, isServer in
+            let claims = TokenClaims(
+                app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
+                role: isServer ? .server : .user)
+            // The key can sign; a gateway would reject the empty token.
+            return (try? TokenSigner.sign(claims, with: key)) ?? ""
+        }
+        return try await ChaosRunner.run(plan, on: cluster) { Subcommands.complain($0) }
+    }
+}

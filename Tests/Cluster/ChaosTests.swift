@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import ClusterKit
+import TestSupport
+import Testing
+
+/// Some rounds of `plaza chaos` on a real Kafka; longer runs are started by hand (RELIABILITY.md).
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct ChaosTests {
+    @Test(.timeLimit(.minutes(8)), arguments: [UInt64(1)])
+    func `I1 I5 I7 I8 I13 I14 I15 every promise holds in rounds of faults under load`(seed: UInt64) async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.restartsExitedProcesses = true
+        options.feedBudget = 60
+        for kind in ServiceKind.allCases { options.scale[kind] = 2 }
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let plan = ChaosPlan(seed: seed, rounds: 1...5, duration: .seconds(150)) {
+                harness.token($0, isServer: $1)
+            }
+            let report = try await ChaosRunner.run(plan, on: cluster) { print($0) }
+            #expect(report.isPassed, "\(report.table)")
+            #expect(report.rounds.count >= 2)
+            #expect(report.rounds.allSatisfy { $0.admitted > 0 && $0.battles > 0 && $0.requests > 0 })
+        }
+    }
+}
