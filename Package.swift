@@ -124,6 +124,7 @@ let edge: [Target] = [
     library(
         "LivePlazaKit", in: "Client/LivePlazaKit",
         ["PlazaModel", "PlazaWire", "MachineKit", "EventLoop", "WebSocket", "Concurrency"]),
+    library("LivePlazaCombine", in: "Client/LivePlazaCombine"),
     library(
         "ClusterKit", in: "Tools/ClusterKit",
         [
@@ -277,6 +278,7 @@ let testTargets: [Target] = [
     tests(
         "LivePlazaKitTests", in: "Client/LivePlazaKit",
         ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
+    tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
     tests(
         "ClusterTests", in: "Cluster",
         [
@@ -295,6 +297,7 @@ let package = Package(
         .executable(name: "gateway", targets: ["GatewayServer"]),
         .executable(name: "plaza", targets: ["Plaza"]),
         .library(name: "LivePlazaKit", targets: ["LivePlazaKit"]),
+        .library(name: "LivePlazaCombine", targets: ["LivePlazaCombine"]),
     ],
     targets: systemLibraries + cores + edge + executables + testTargets,
     swiftLanguageModes: [.v6])

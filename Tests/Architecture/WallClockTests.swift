@@ -25,6 +25,10 @@ import Testing
             "the signature's time of day, by which a backend refuses old copies",
         "Sources/Services/Runtime/Webhooks/WebhookClient.swift":
             "the signature's time of day, by which a backend refuses old copies",
+        "Sources/Client/LivePlazaCombine/Schedulers/RunLoop+Scheduler.swift":
+            "a run loop's timers, and so Combine's scheduler of it, are set by date",
+        "Sources/Client/LivePlazaCombine/Schedulers/OperationQueue+Scheduler.swift":
+            "Combine's scheduler of an operation queue counts in dates",
         "Sources/Tools/plaza/ClusterAccess.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/TokenCommand.swift": "the expiry of a token that the tool signs",
     ]

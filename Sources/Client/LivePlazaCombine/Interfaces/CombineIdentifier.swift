@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// An identity, for subscribers and subscriptions that are values.
+public struct CombineIdentifier: Hashable, CustomStringConvertible, Sendable {
+    private let number: UInt
+
+    /// Makes an identity that no other has.
+    public init() { self.number = UInt(IdentifierCounter.shared.next()) }
+
+    /// Makes the identity of an object.
+    ///
+    /// - Parameter obj: The object. The identity is its own only while it lives.
+    public init(_ obj: AnyObject) { self.number = UInt(bitPattern: ObjectIdentifier(obj)) }
+
+    /// The identity as text, for logs.
+    public var description: String { "0x" + String(self.number, radix: 16) }
+}
+
+/// A type with an identity.
+public protocol CustomCombineIdentifierConvertible {
+    /// The identity.
+    var combineIdentifier: CombineIdentifier { get }
+}
+
+extension CustomCombineIdentifierConvertible where Self: AnyObject {
+    /// The identity of the object.
+    public var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
+}
+
+/// Counts odd numbers: the addresses of objects are even.
+private final class IdentifierCounter: Sendable {
+    static let shared = IdentifierCounter()
+
+    private let last = LockedValue<UInt64>(1)
+
+    func next() -> UInt64 {
+        self.last.withValue { number in
+            number &+= 2
+            return number
+        }
+    }
+}
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+
+/// A type that receives values from a publisher.
+public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
+    /// The kind of values received.
+    associatedtype Input
+
+    /// The kind of error with which the sequence may end; `Never` if it does not fail.
+    associatedtype Failure: Error
+
+    /// Tells that the subscription stands.
+    ///
+    /// Comes once, before any value.
+    ///
+    /// - Parameter subscription: With it the subscriber asks for values and cancels. Nothing comes before it asks.
+    func receive(subscription: any Subscription)
+
+    /// Tells a value.
+    ///
+    /// - Parameter input: The value.
+    /// - Returns: How many values are wanted in addition to those asked for already.
+    func receive(_ input: Input) -> Subscribers.Demand
+
+    /// Tells that the sequence has ended.
+    ///
+    /// Comes at most once, and no value follows.
+    ///
+    /// - Parameter completion: Whether it ended as planned or by an error.
+    func receive(completion: Subscribers.Completion<Failure>)
+}
+
+extension Subscriber where Input == Void {
+    /// Tells a value without content.
+    ///
+    /// - Returns: How many values are wanted in addition to those asked for already.
+    public func receive() -> Subscribers.Demand { self.receive(()) }
+}
+
+/// The namespace of types around subscribers.
+public enum Subscribers {}
+
+/// The connection of a subscriber to a publisher.
+public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
+    /// Asks for values.
+    ///
+    /// - Parameter demand: How many in addition to those asked for already. Here `.none` changes nothing.
+    func request(_ demand: Subscribers.Demand)
+}
+
+/// The namespace of ready-made subscriptions.
+public enum Subscriptions {
+    /// A subscription that delivers nothing: what a subscriber gets before an immediate completion.
+    public static var empty: any Subscription { EmptySubscription() }
+}
+
+private struct EmptySubscription: Subscription {
+    let combineIdentifier = CombineIdentifier()
+
+    func request(_ demand: Subscribers.Demand) {}
+    func cancel() {}
+}
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// The subscription of a subscriber to several publishers whose latest values are combined.
+///
+/// Each source is asked for what the subscriber asks for. A value for which there is no demand is kept as the latest,
+/// and shows in the next combination.
+final class CombineLatestInner<Downstream: Subscriber>: Subscription {
+    typealias Completion = Subscribers.Completion<Downstream.Failure>
+
+    enum Event {
+        /// Makes a value the latest one of its source.
+        case value(() -> Void)
+        case completion(Completion, source: Int)
+    }
+
+    private let lock = NSLock()
+    private let delivery = Delivery<Event>()
+    private var downstream: Downstream?
+    private var upstreams: [(any Subscription)?]
+    private var hasEnded: [Bool]
+    private var demand = Subscribers.Demand.none
+    /// Gives the combination; nil until each source has sent a value.
+    private var combine: (() -> Downstream.Input?)?
+
+    init(_ downstream: Downstream, sources: Int) {
+        self.downstream = downstream
+        self.upstreams = Array(repeating: nil, count: sources)
+        self.hasEnded = Array(repeating: false, count: sources)
+    }
+
+    /// Hands the subscription over.
+    ///
+    /// Before any source is attached.
+    func start(_ combine: @escaping () -> Downstream.Input?) {
+        let downstream = self.lock.withLock {
+            self.combine = combine
+            return self.downstream
+        }
+        downstream?.receive(subscription: self)
+    }
+
+    func attach(_ subscription: any Subscription, source: Int) {
+        let demand: Subscribers.Demand? = self.lock.withLock {
+            if self.downstream == nil || self.upstreams[source] != nil || self.hasEnded[source] { return nil }
+            self.upstreams[source] = subscription
+            return self.demand
+        }
+        guard let demand else { return subscription.cancel() }
+        if demand > .none { subscription.request(demand) }
+    }
+
+    func send(_ event: Event) {
+        self.delivery.enqueue(event)
+        self.delivery.drain(self.deliver)
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        if demand == .none { return }
+        let upstreams = self.lock.withLock {
+            self.demand += demand
+            return self.upstreams
+        }
+        for upstream in upstreams { upstream?.request(demand) }
+    }
+
+    func cancel() {
+        let held = self.detach()
+        self.delivery.removeAll()
+        for upstream in held.upstreams { upstream?.cancel() }
+    }
+
+    private func deliver(_ event: Event) {
+        switch event {
+        case .value(let keep):
+            keep()
+            self.deliverCombination()
+        case .completion(let completion, let source): self.sourceEnded(source, completion)
+        }
+    }
+
+    private func deliverCombination() {
+        guard let value = self.lock.withLock({ self.combine })?() else { return }
+        let downstream: Downstream? = self.lock.withLock {
+            if self.demand == .none { return nil }
+            self.demand -= 1
+            return self.downstream
+        }
+        guard let more = downstream?.receive(value), more > .none else { return }
+        self.request(more)
+    }
+
+    private func sourceEnded(_ source: Int, _ completion: Completion) {
+        let isLast = self.lock.withLock {
+            (self.hasEnded[source], self.upstreams[source]) = (true, nil)
+            return self.hasEnded.allSatisfy { $0 }
+        }
+        if case .finished = completion, !isLast { return }
+        let held = self.detach()
+        for upstream in held.upstreams { upstream?.cancel() }
+        held.downstream?.receive(completion: completion)
+    }
+
+    /// What it held is given to the caller, so that it is released when no lock is held.
+    private func detach() -> (
+        downstream: Downstream?, upstreams: [(any Subscription)?], combine: (() -> Downstream.Input?)?
+    ) {
+        self.lock.withLock {
+            defer {
+                (self.downstream, self.combine) = (nil, nil)
+                for index in self.upstreams.indices { self.upstreams[index] = nil }
+            }
+            return (self.downstream, self.upstreams, self.combine)
+        }
+    }
+}
+
+/// The subscriber to one of the combined publishers.
+final class CombineLatestSource<Input, Downstream: Subscriber>: Subscriber {
+    typealias Failure = Downstream.Failure
+
+    /// Set and read only while events are delivered, which is on one thread at a time.
+    private(set) var latest: Input?
+    private let whole: CombineLatestInner<Downstream>
+    private let index: Int
+
+    init(_ whole: CombineLatestInner<Downstream>, _ index: Int) {
+        self.whole = whole
+        self.index = index
+    }
+
+    func receive(subscription: any Subscription) { self.whole.attach(subscription, source: self.index) }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        self.whole.send(.value { self.latest = .some(input) })
+        return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) {
+        self.whole.send(.completion(completion, source: self.index))
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// A first-in, first-out queue.
+struct FIFO<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var isEmpty: Bool { self.head == self.elements.count }
+
+    mutating func append(_ element: Element) { self.elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        if self.isEmpty { return nil }
+        let element = self.elements[self.head]
+        self.elements[self.head] = nil
+        self.head += 1
+        if self.isEmpty {
+            self.elements.removeAll(keepingCapacity: self.head <= 64)
+            self.head = 0
+        } else if self.head >= 1024, self.head * 2 >= self.elements.count {
+            self.elements.removeFirst(self.head)
+            self.head = 0
+        }
+        return element
+    }
+}
+
+/// Gives one receiver its events one after another, in the order of `enqueue`, and holds no lock meanwhile.
+///
+/// Where a thread delivers already,
+/// - another thread leaves its event to that thread and goes on: it never waits for the receiver;
+/// - the same thread, which is inside the receiver (a value sent from within a sink), delivers at once, so a nested
+///   event arrives before the call that sent it returns, as in Combine.
+final class Delivery<Event> {
+    private let lock = NSLock()
+    private var waiting = FIFO<Event>()
+    private var deliveringThread: ObjectIdentifier?
+
+    private static var currentThread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+    /// Makes the caller's thread the one that delivers, until `release`.
+    ///
+    /// So a receiver can be set up before the
+    /// events that other threads enqueue meanwhile.
+    func claim() { self.lock.withLock { self.deliveringThread = Self.currentThread } }
+
+    /// Delivers what has been enqueued since `claim`, and lets other threads deliver again.
+    func release(_ deliver: (Event) -> Void) { self.drain(isOutermost: true, deliver) }
+
+    /// Adds an event.
+    ///
+    /// Call `drain` afterwards, when no lock is held.
+    func enqueue(_ event: Event) { self.lock.withLock { self.waiting.append(event) } }
+
+    /// Delivers all waiting events, unless another thread does.
+    func drain(_ deliver: (Event) -> Void) { self.drain(isOutermost: false, deliver) }
+
+    /// Drops what waits.
+    func removeAll() {
+        // The events are released after the lock: the end of a value's life may call back.
+        let dropped = self.lock.withLock {
+            let waiting = self.waiting
+            self.waiting = FIFO()
+            return waiting
+        }
+        _ = dropped.isEmpty
+    }
+
+    private func drain(isOutermost: Bool, _ deliver: (Event) -> Void) {
+        let thread = Self.currentThread
+        self.lock.lock()
+        if let delivering = self.deliveringThread, delivering != thread {
+            self.lock.unlock()
+            return
+        }
+        let isOutermost = isOutermost || self.deliveringThread == nil
+        self.deliveringThread = thread
+        while let event = self.waiting.popFirst() {
+            self.lock.unlock()
+            deliver(event)
+            self.lock.lock()
+        }
+        if isOutermost { self.deliveringThread = nil }
+        self.lock.unlock()
+    }
+}
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// The subscription of a subscriber to several publishers whose values are merged.
+///
+/// With unlimited demand all values are asked for. Otherwise each source is asked for one value at a time; one for
+/// which there is no demand yet waits here.
+final class MergeInner<Downstream: Subscriber>: Subscription {
+    typealias Input = Downstream.Input
+    typealias Completion = Subscribers.Completion<Downstream.Failure>
+
+    enum Event {
+        case value(Input, source: Int)
+        case completion(Completion, source: Int)
+        case demand
+    }
+
+    private let lock = NSLock()
+    private let delivery = Delivery<Event>()
+    private var downstream: Downstream?
+    private var upstreams: [(any Subscription)?]
+    private var hasEnded: [Bool]
+    private var waiting = FIFO<(value: Input, source: Int)>()
+    private var demand = Subscribers.Demand.none
+
+    init(_ downstream: Downstream, sources: Int) {
+        self.downstream = downstream
+        self.upstreams = Array(repeating: nil, count: sources)
+        self.hasEnded = Array(repeating: false, count: sources)
+    }
+
+    /// Hands the subscription over, without any source it completes at once.
+    func start() {
+        self.lock.withLock { self.downstream }?.receive(subscription: self)
+        if self.hasEnded.isEmpty { self.detach().downstream?.receive(completion: .finished) }
+    }
+
+    func attach(_ subscription: any Subscription, source: Int) {
+        let demand: Subscribers.Demand? = self.lock.withLock {
+            if self.downstream == nil || self.upstreams[source] != nil || self.hasEnded[source] { return nil }
+            self.upstreams[source] = subscription
+            return self.demand == .unlimited ? .unlimited : .max(1)
+        }
+        if let demand { subscription.request(demand) } else { subscription.cancel() }
+    }
+
+    func send(_ event: Event) {
+        self.delivery.enqueue(event)
+        self.delivery.drain(self.deliver)
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        if demand == .none { return }
+        self.add(demand)
+        self.send(.demand)
+    }
+
+    func cancel() {
+        let held = self.detach()
+        self.delivery.removeAll()
+        for upstream in held.upstreams { upstream?.cancel() }
+    }
+
+    private func add(_ demand: Subscribers.Demand) {
+        let upstreams: [(any Subscription)?] = self.lock.withLock {
+            let wasUnlimited = self.demand == .unlimited
+            self.demand += demand
+            return !wasUnlimited && self.demand == .unlimited ? self.upstreams : []
+        }
+        for upstream in upstreams { upstream?.request(.unlimited) }
+    }
+
+    private func deliver(_ event: Event) {
+        switch event {
+        case .value(let value, let source):
+            self.lock.withLock { if self.downstream != nil { self.waiting.append((value, source)) } }
+            self.deliverWaiting()
+        case .demand: self.deliverWaiting()
+        case .completion(let completion, let source): self.sourceEnded(source, completion)
+        }
+    }
+
+    private func deliverWaiting() {
+        while true {
+            let next: (downstream: Downstream, value: Input, source: Int)? = self.lock.withLock {
+                guard let downstream = self.downstream, self.demand > .none, let first = self.waiting.popFirst()
+                else { return nil }
+                self.demand -= 1
+                return (downstream, first.value, first.source)
+            }
+            guard let next else { break }
+            let more = next.downstream.receive(next.value)
+            if more > .none { self.add(more) }
+            let upstream = self.lock.withLock { self.demand == .unlimited ? nil : self.upstreams[next.source] }
+            upstream?.request(.max(1))
+        }
+        self.finishIfDone()
+    }
+
+    private func sourceEnded(_ source: Int, _ completion: Completion) {
+        let isNews = self.lock.withLock {
+            defer { (self.hasEnded[source], self.upstreams[source]) = (true, nil) }
+            return !self.hasEnded[source]
+        }
+        if !isNews { return }
+        switch completion {
+        case .finished: self.finishIfDone()
+        case .failure:
+            let held = self.detach()
+            for upstream in held.upstreams { upstream?.cancel() }
+            held.downstream?.receive(completion: completion)
+        }
+    }
+
+    private func finishIfDone() {
+        let isDone = self.lock.withLock {
+            self.downstream != nil && self.waiting.isEmpty && self.hasEnded.allSatisfy { $0 }
+        }
+        if isDone { self.detach().downstream?.receive(completion: .finished) }
+    }
+
+    /// What it held is given to the caller, so that it is released when no lock is held.
+    private func detach() -> (
+        downstream: Downstream?, upstreams: [(any Subscription)?], waiting: FIFO<(value: Input, source: Int)>
+    ) {
+        self.lock.withLock {
+            defer {
+                self.downstream = nil
+                self.waiting = FIFO()
+                for index in self.upstreams.indices { self.upstreams[index] = nil }
+            }
+            return (self.downstream, self.upstreams, self.waiting)
+        }
+    }
+}
+
+/// The subscriber to one of the merged publishers.
+final class MergeSource<Downstream: Subscriber>: Subscriber {
+    typealias Input = Downstream.Input
+    typealias Failure = Downstream.Failure
+
+    private let merge: MergeInner<Downstream>
+    private let index: Int
+
+    init(_ merge: MergeInner<Downstream>, _ index: Int) {
+        self.merge = merge
+        self.index = index
+    }
+
+    func receive(subscription: any Subscription) { self.merge.attach(subscription, source: self.index) }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        self.merge.send(.value(input, source: self.index))
+        return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) {
+        self.merge.send(.completion(completion, source: self.index))
+    }
+}
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// A publisher without content: an object tells with it that it is about to change.
+public final class ObservableObjectPublisher: Publisher {
+    /// Nothing but that it happens.
+    public typealias Output = Void
+
+    /// The sequence cannot fail.
+    public typealias Failure = Never
+
+    private let subject = PassthroughSubject<Void, Never>()
+
+    /// Makes a publisher without subscribers.
+    public init() {}
+
+    /// Attaches a subscriber.
+    ///
+    /// - Parameter subscriber: What is told.
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
+        self.subject.subscribe(subscriber)
+    }
+
+    /// Tells the subscribers.
+    public func send() { self.subject.send() }
+}
+
+/// An object that tells before it changes.
+public protocol ObservableObject: AnyObject {
+    /// What it tells with.
+    associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
+    where ObjectWillChangePublisher.Failure == Never
+
+    /// Publishes before the object changes.
+    var objectWillChange: ObjectWillChangePublisher { get }
+}
+
+extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
+    /// Publishes before a property declared with `@Published` changes.
+    ///
+    /// An object without such a property has no place to keep the publisher: each call makes a new one. Such an object
+    /// declares its own.
+    public var objectWillChange: ObservableObjectPublisher {
+        var fields: [any PublishedField] = []
+        var mirror: Mirror? = Mirror(reflecting: self)
+        while let current = mirror {
+            fields += current.children.compactMap { $0.value as? any PublishedField }
+            mirror = current.superclassMirror
+        }
+        // One look-up at a time, so that two threads do not make a publisher each.
+        return ObservationLock.shared.withLock {
+            let publisher = fields.lazy.compactMap(\.objectWillChange).first ?? ObservableObjectPublisher()
+            for field in fields { field.setObjectWillChange(publisher) }
+            return publisher
+        }
+    }
+}
+
+/// A property that can tell its object's publisher.
+protocol PublishedField {
+    var objectWillChange: ObservableObjectPublisher? { get }
+    func setObjectWillChange(_ publisher: ObservableObjectPublisher)
+}
+
+private enum ObservationLock {
+    static let shared = NSLock()
+}
+#endif

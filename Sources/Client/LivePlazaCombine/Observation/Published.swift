@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// A property that publishes its values.
+///
+/// Subscribers get the present value first, and each new one before the property has it: in a subscriber's closure
+/// the property still has the earlier value. The property of an object also tells `objectWillChange`.
+@propertyWrapper
+public struct Published<Value> {
+    private let storage: PublishedStorage<Value>
+
+    /// Makes a property.
+    ///
+    /// - Parameter initialValue: Its first value.
+    public init(initialValue: Value) { self.storage = PublishedStorage(initialValue) }
+
+    /// Makes a property.
+    ///
+    /// - Parameter wrappedValue: Its first value.
+    public init(wrappedValue: Value) { self.storage = PublishedStorage(wrappedValue) }
+
+    /// Not to be used: only classes have properties that publish.
+    @available(*, unavailable, message: "@Published is only available on properties of classes")
+    public var wrappedValue: Value {
+        get { self.storage.value }
+        nonmutating set { self.storage.value = newValue }
+    }
+
+    /// The property of an object.
+    public static subscript<EnclosingSelf: AnyObject>(
+        _enclosingInstance object: EnclosingSelf,
+        wrapped wrappedKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Value>,
+        storage storageKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Published<Value>>
+    ) -> Value {
+        get { object[keyPath: storageKeyPath].storage.value }
+        set { object[keyPath: storageKeyPath].storage.value = newValue }
+    }
+
+    /// The publisher of the property, to be written `$name`.
+    public var projectedValue: Publisher {
+        mutating get { Publisher(self.storage) }
+        set { newValue.storage.forward(to: self.storage) }
+    }
+
+    /// The publisher of a property.
+    public struct Publisher: LivePlazaCombine.Publisher {
+        /// The kind of values of the property.
+        public typealias Output = Value
+
+        /// The sequence cannot fail.
+        public typealias Failure = Never
+
+        fileprivate let storage: PublishedStorage<Value>
+
+        fileprivate init(_ storage: PublishedStorage<Value>) { self.storage = storage }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the present value, and each new one before the property has it.
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
+            self.storage.subject.subscribe(subscriber)
+        }
+    }
+}
+
+extension Published: PublishedField {
+    var objectWillChange: ObservableObjectPublisher? { self.storage.objectWillChange.value }
+
+    func setObjectWillChange(_ publisher: ObservableObjectPublisher) { self.storage.objectWillChange.value = publisher }
+}
+
+extension Publisher where Failure == Never {
+    /// Sets a property declared with `@Published` to each value, as long as its object lives.
+    ///
+    /// - Parameter published: The property's publisher, to be written `&$name`.
+    public func assign(to published: inout Published<Output>.Publisher) {
+        published.storage.keep(self.sink { [weak target = published.storage] in target?.value = $0 })
+    }
+}
+
+/// The value of a property and its subscribers.
+private final class PublishedStorage<Value> {
+    /// Has the new value while the subscribers get it; the property has it afterwards.
+    let subject: CurrentValueSubject<Value, Never>
+    let objectWillChange = ValueBox<ObservableObjectPublisher?>(nil)
+    private let stored: ValueBox<Value>
+    private let assignments = ValueBox<[AnyCancellable]>([])
+
+    init(_ value: Value) {
+        self.subject = CurrentValueSubject(value)
+        self.stored = ValueBox(value)
+    }
+
+    var value: Value {
+        get { self.stored.value }
+        set {
+            self.objectWillChange.value?.send()
+            self.subject.send(newValue)
+            self.stored.value = newValue
+        }
+    }
+
+    /// Keeps a subscription as long as the property's object lives.
+    func keep(_ assignment: AnyCancellable) { self.assignments.value.append(assignment) }
+
+    func forward(to other: PublishedStorage) {
+        if other !== self { other.keep(self.subject.sink { [weak other] in other?.value = $0 }) }
+    }
+}
+#endif

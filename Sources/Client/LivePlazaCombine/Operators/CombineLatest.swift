@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+
+extension Publishers {
+    /// A publisher of the latest values of two publishers together.
+    public struct CombineLatest<A: Publisher, B: Publisher>: Publisher
+    where A.Failure == B.Failure {
+        /// The latest value of each source.
+        public typealias Output = (A.Output, B.Output)
+
+        /// The kind of error of the sources.
+        public typealias Failure = A.Failure
+
+        /// The first source.
+        public let a: A
+
+        /// The second source.
+        public let b: B
+
+        /// Makes a publisher of the latest values of all sources.
+        public init(_ a: A, _ b: B) {
+            self.a = a
+            self.b = b
+        }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the combinations, one at a time.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            let whole = CombineLatestInner(subscriber, sources: 2)
+            let a = CombineLatestSource<A.Output, S>(whole, 0)
+            let b = CombineLatestSource<B.Output, S>(whole, 1)
+            whole.start {
+                guard let a = a.latest, let b = b.latest else { return nil }
+                return (a, b)
+            }
+            self.a.subscribe(a)
+            self.b.subscribe(b)
+        }
+    }
+
+    /// A publisher of the latest values of three publishers together.
+    public struct CombineLatest3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+    where A.Failure == B.Failure, A.Failure == C.Failure {
+        /// The latest value of each source.
+        public typealias Output = (A.Output, B.Output, C.Output)
+
+        /// The kind of error of the sources.
+        public typealias Failure = A.Failure
+
+        /// The first source.
+        public let a: A
+
+        /// The second source.
+        public let b: B
+
+        /// The third source.
+        public let c: C
+
+        /// Makes a publisher of the latest values of all sources.
+        public init(_ a: A, _ b: B, _ c: C) {
+            self.a = a
+            self.b = b
+            self.c = c
+        }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the combinations, one at a time.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            let whole = CombineLatestInner(subscriber, sources: 3)
+            let a = CombineLatestSource<A.Output, S>(whole, 0)
+            let b = CombineLatestSource<B.Output, S>(whole, 1)
+            let c = CombineLatestSource<C.Output, S>(whole, 2)
+            whole.start {
+                guard let a = a.latest, let b = b.latest, let c = c.latest else { return nil }
+                return (a, b, c)
+            }
+            self.a.subscribe(a)
+            self.b.subscribe(b)
+            self.c.subscribe(c)
+        }
+    }
+
+    /// A publisher of the latest values of four publishers together.
+    public struct CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+    where A.Failure == B.Failure, A.Failure == C.Failure, A.Failure == D.Failure {
+        /// The latest value of each source.
+        public typealias Output = (A.Output, B.Output, C.Output, D.Output)
+
+        /// The kind of error of the sources.
+        public typealias Failure = A.Failure
+
+        /// The first source.
+        public let a: A
+
+        /// The second source.
+        public let b: B
+
+        /// The third source.
+        public let c: C
+
+        /// The fourth source.
+        public let d: D
+
+        /// Makes a publisher of the latest values of all sources.
+        public init(_ a: A, _ b: B, _ c: C, _ d: D) {
+            self.a = a
+            self.b = b
+            self.c = c
+            self.d = d
+        }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the combinations, one at a time.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            let whole = CombineLatestInner(subscriber, sources: 4)
+            let a = CombineLatestSource<A.Output, S>(whole, 0)
+            let b = CombineLatestSource<B.Output, S>(whole, 1)
+            let c = CombineLatestSource<C.Output, S>(whole, 2)
+            let d = CombineLatestSource<D.Output, S>(whole, 3)
+            whole.start {
+                guard let a = a.latest, let b = b.latest, let c = c.latest, let d = d.latest else { return nil }
+                return (a, b, c, d)
+            }
+            self.a.subscribe(a)
+            self.b.subscribe(b)
+            self.c.subscribe(c)
+            self.d.subscribe(d)
+        }
+    }
+}
+
+extension Publisher {
+    /// Publishes the latest value together with that of another publisher.
+    ///
+    /// It begins when each has sent a value, and ends when all have ended, or one by an error.
+    ///
+    /// - Parameter other: The other publisher.
+    /// - Returns: The publisher.
+    public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P>
+    where Failure == P.Failure {
+        Publishers.CombineLatest(self, other)
+    }
+
+    /// Publishes what a closure makes of the latest value and that of another publisher.
+    ///
+    /// - Parameters:
+    ///   - other: Another publisher.
+    ///   - transform: Gives the value to publish.
+    /// - Returns: The publisher.
+    public func combineLatest<P: Publisher, T>(
+        _ other: P, _ transform: @escaping (Output, P.Output) -> T
+    ) -> Publishers.Map<Publishers.CombineLatest<Self, P>, T>
+    where Failure == P.Failure {
+        self.combineLatest(other).map { transform($0.0, $0.1) }
+    }
+
+    /// Publishes the latest value together with that of two other publishers.
+    ///
+    /// It begins when each has sent a value, and ends when all have ended, or one by an error.
+    ///
+    /// - Parameters:
+    ///   - publisher1: Another publisher.
+    ///   - publisher2: Another publisher.
+    /// - Returns: The publisher.
+    public func combineLatest<P: Publisher, Q: Publisher>(_ publisher1: P, _ publisher2: Q)
+        -> Publishers.CombineLatest3<Self, P, Q>
+    where Failure == P.Failure, Failure == Q.Failure {
+        Publishers.CombineLatest3(self, publisher1, publisher2)
+    }
+
+    /// Publishes what a closure makes of the latest value and that of two other publishers.
+    ///
+    /// - Parameters:
+    ///   - publisher1: Another publisher.
+    ///   - publisher2: Another publisher.
+    ///   - transform: Gives the value to publish.
+    /// - Returns: The publisher.
+    public func combineLatest<P: Publisher, Q: Publisher, T>(
+        _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
+    ) -> Publishers.Map<Publishers.CombineLatest3<Self, P, Q>, T>
+    where Failure == P.Failure, Failure == Q.Failure {
+        self.combineLatest(publisher1, publisher2).map { transform($0.0, $0.1, $0.2) }
+    }
+
+    /// Publishes the latest value together with that of three other publishers.
+    ///
+    /// It begins when each has sent a value, and ends when all have ended, or one by an error.
+    ///
+    /// - Parameters:
+    ///   - publisher1: Another publisher.
+    ///   - publisher2: Another publisher.
+    ///   - publisher3: Another publisher.
+    /// - Returns: The publisher.
+    public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
+        _ publisher1: P, _ publisher2: Q, _ publisher3: R
+    ) -> Publishers.CombineLatest4<Self, P, Q, R>
+    where Failure == P.Failure, Failure == Q.Failure, Failure == R.Failure {
+        Publishers.CombineLatest4(self, publisher1, publisher2, publisher3)
+    }
+
+    /// Publishes what a closure makes of the latest value and that of three other publishers.
+    ///
+    /// - Parameters:
+    ///   - publisher1: Another publisher.
+    ///   - publisher2: Another publisher.
+    ///   - publisher3: Another publisher.
+    ///   - transform: Gives the value to publish.
+    /// - Returns: The publisher.
+    public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
+        _ publisher1: P, _ publisher2: Q, _ publisher3: R,
+        _ transform: @escaping (Output, P.Output, Q.Output, R.Output) -> T
+    ) -> Publishers.Map<Publishers.CombineLatest4<Self, P, Q, R>, T>
+    where Failure == P.Failure, Failure == Q.Failure, Failure == R.Failure {
+        self.combineLatest(publisher1, publisher2, publisher3).map { transform($0.0, $0.1, $0.2, $0.3) }
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+
+extension Publishers {
+    /// A publisher of what a closure makes of each value.
+    public struct Map<Upstream: Publisher, Output>: Publisher {
+        /// The kind of error of the source.
+        public typealias Failure = Upstream.Failure
+
+        /// The source.
+        public let upstream: Upstream
+
+        /// Gives the value to publish.
+        public let transform: (Upstream.Output) -> Output
+
+        /// Makes a publisher.
+        ///
+        /// - Parameters:
+        ///   - upstream: The source.
+        ///   - transform: Gives the value to publish.
+        public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output) {
+            self.upstream = upstream
+            self.transform = transform
+        }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the values.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            let transform = self.transform
+            self.upstream.subscribe(TransformInner(subscriber) { .some(transform($0)) })
+        }
+    }
+
+    /// A publisher of a property of each value.
+    public struct MapKeyPath<Upstream: Publisher, Output>: Publisher {
+        /// The kind of error of the source.
+        public typealias Failure = Upstream.Failure
+
+        /// The source.
+        public let upstream: Upstream
+
+        /// The property.
+        public let keyPath: KeyPath<Upstream.Output, Output>
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the values.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            let keyPath = self.keyPath
+            self.upstream.subscribe(TransformInner(subscriber) { .some($0[keyPath: keyPath]) })
+        }
+    }
+}
+
+extension Publisher {
+    /// Publishes what a closure makes of each value.
+    ///
+    /// - Parameter transform: Gives the value to publish.
+    /// - Returns: The publisher.
+    public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
+        Publishers.Map(upstream: self, transform: transform)
+    }
+
+    /// Publishes a property of each value.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Returns: The publisher.
+    public func map<T>(_ keyPath: KeyPath<Output, T>) -> Publishers.MapKeyPath<Self, T> {
+        Publishers.MapKeyPath(upstream: self, keyPath: keyPath)
+    }
+}
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+
+/// A publisher that hides which publisher and operators are behind it.
+public struct AnyPublisher<Output, Failure: Error>: Publisher {
+    private let attach: (any Subscriber<Output, Failure>) -> Void
+
+    /// Hides a publisher.
+    ///
+    /// - Parameter publisher: The publisher.
+    public init<P: Publisher>(_ publisher: P) where Output == P.Output, Failure == P.Failure {
+        if let erased = publisher as? AnyPublisher<Output, Failure> {
+            self = erased
+        } else {
+            self.attach = { $0.attach(to: publisher) }
+        }
+    }
+
+    /// Attaches a subscriber to the hidden publisher.
+    ///
+    /// - Parameter subscriber: What gets the values.
+    public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+        self.attach(subscriber)
+    }
+}
+
+extension Subscriber {
+    /// Opens the existential.
+    fileprivate func attach<P: Publisher>(to publisher: P) where P.Output == Input, P.Failure == Failure {
+        publisher.subscribe(self)
+    }
+}
+
+extension Publisher {
+    /// Hides which publisher and operators this is.
+    ///
+    /// - Returns: A publisher of the same values.
+    public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher(self) }
+}
+#endif

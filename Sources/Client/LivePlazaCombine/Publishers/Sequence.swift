@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+extension Publishers {
+    /// A publisher of the elements of a sequence, and then the completion.
+    public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
+        /// The elements.
+        public typealias Output = Elements.Element
+
+        /// The elements.
+        public let sequence: Elements
+
+        /// Makes a publisher.
+        ///
+        /// - Parameter sequence: The elements.
+        public init(sequence: Elements) { self.sequence = sequence }
+
+        /// Attaches a subscriber, which gets as many elements as it asks for, each from the first on.
+        ///
+        /// - Parameter subscriber: What gets the elements.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            let subscription = SequenceSubscription(self.sequence, subscriber)
+            subscriber.receive(subscription: subscription)
+            subscription.finishIfEmpty()
+        }
+    }
+}
+
+extension Sequence {
+    /// A publisher of the elements, and then the completion.
+    public var publisher: Publishers.Sequence<Self, Never> { Publishers.Sequence(sequence: self) }
+}
+
+/// Delivers the elements of a sequence as they are asked for, and the completion right after the last one.
+final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscription {
+    private struct State {
+        var iterator: Elements.Iterator
+        /// The element that comes next, read ahead to know which one is the last.
+        var upcoming: Elements.Element?
+        var downstream: (any Subscriber<Elements.Element, Failure>)?
+        var demand = Subscribers.Demand.none
+        var isDelivering = false
+    }
+
+    private let lock = NSLock()
+    private var state: State
+
+    init(_ sequence: Elements, _ downstream: any Subscriber<Elements.Element, Failure>) {
+        var iterator = sequence.makeIterator()
+        let first = iterator.next()
+        self.state = State(iterator: iterator, upcoming: first, downstream: downstream)
+    }
+
+    /// Completes without demand if there is no element.
+    func finishIfEmpty() {
+        let downstream: (any Subscriber<Elements.Element, Failure>)? = self.lock.withLock {
+            if self.state.upcoming != nil { return nil }
+            defer { self.state.downstream = nil }
+            return self.state.downstream
+        }
+        downstream?.receive(completion: .finished)
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        let isMine = self.lock.withLock {
+            self.state.demand += demand
+            // A request from within a delivery only raises the demand: the loop below goes on with it.
+            if self.state.isDelivering { return false }
+            self.state.isDelivering = true
+            return true
+        }
+        if isMine { self.deliver() }
+    }
+
+    func cancel() {
+        let downstream = self.lock.withLock {
+            defer { self.state.downstream = nil }
+            return self.state.downstream
+        }
+        _ = downstream
+    }
+
+    private func deliver() {
+        while let (downstream, element) = self.next() {
+            let more = downstream.receive(element)
+            let finished: (any Subscriber<Elements.Element, Failure>)? = self.lock.withLock {
+                self.state.demand += more
+                self.state.upcoming = self.state.iterator.next()
+                if self.state.upcoming != nil { return nil }
+                defer { self.state.downstream = nil }
+                return self.state.downstream
+            }
+            finished?.receive(completion: .finished)
+        }
+    }
+
+    private func next() -> (any Subscriber<Elements.Element, Failure>, Elements.Element)? {
+        self.lock.withLock {
+            guard let downstream = self.state.downstream, let element = self.state.upcoming,
+                self.state.demand > .none
+            else {
+                self.state.isDelivering = false
+                return nil
+            }
+            self.state.demand -= 1
+            return (downstream, element)
+        }
+    }
+}
+#endif

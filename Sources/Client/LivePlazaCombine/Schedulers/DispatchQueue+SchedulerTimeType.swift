@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+public import Dispatch
+
+extension DispatchQueue {
+    /// A point in the time of dispatch queues, which stands still while the machine sleeps.
+    public struct SchedulerTimeType: Strideable, Hashable, Codable, Sendable {
+        /// The point in time.
+        public var dispatchTime: DispatchTime
+
+        /// Makes one.
+        ///
+        /// - Parameter time: The point in time.
+        public init(_ time: DispatchTime) { self.dispatchTime = time }
+
+        /// Reads what `encode(to:)` has written.
+        ///
+        /// - Parameter decoder: Holds the nanoseconds.
+        /// - Throws: The decoder's error if there is no such number.
+        public init(from decoder: any Decoder) throws {
+            let nanoseconds = try decoder.singleValueContainer().decode(UInt64.self)
+            self.dispatchTime = DispatchTime(uptimeNanoseconds: nanoseconds)
+        }
+
+        /// Writes the nanoseconds since the start of the machine.
+        ///
+        /// - Parameter encoder: Takes the number.
+        /// - Throws: The encoder's error.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(self.dispatchTime.uptimeNanoseconds)
+        }
+
+        /// The span from this to another point in time.
+        ///
+        /// - Parameter other: The other.
+        /// - Returns: The span, negative if the other is earlier.
+        public func distance(to other: SchedulerTimeType) -> Stride {
+            let end = Int(clamping: other.dispatchTime.uptimeNanoseconds)
+            return Stride(magnitude: end - Int(clamping: self.dispatchTime.uptimeNanoseconds))
+        }
+
+        /// The point in time after a span.
+        ///
+        /// - Parameter n: The span; negative for an earlier point.
+        /// - Returns: The point, not before the start of the machine.
+        public func advanced(by n: Stride) -> SchedulerTimeType {
+            let (sum, overflow) = Int(clamping: self.dispatchTime.uptimeNanoseconds)
+                .addingReportingOverflow(n.magnitude)
+            if overflow { return SchedulerTimeType(.distantFuture) }
+            return SchedulerTimeType(DispatchTime(uptimeNanoseconds: UInt64(clamping: sum)))
+        }
+
+        /// Feeds the point in time to a hasher.
+        public func hash(into hasher: inout Hasher) { hasher.combine(self.dispatchTime.uptimeNanoseconds) }
+
+        /// A span of time in nanoseconds.
+        public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
+            Hashable, Codable, Sendable
+        {
+            /// The number of nanoseconds.
+            public var magnitude: Int
+
+            /// Makes a span.
+            ///
+            /// - Parameter timeInterval: Its length; `.never` is the longest there is.
+            public init(_ timeInterval: DispatchTimeInterval) {
+                switch timeInterval {
+                case .seconds(let count): self = .seconds(count)
+                case .milliseconds(let count): self = .milliseconds(count)
+                case .microseconds(let count): self = .microseconds(count)
+                case .nanoseconds(let count): self = .nanoseconds(count)
+                default: self.magnitude = .max
+                }
+            }
+
+            init(magnitude: Int) { self.magnitude = magnitude }
+
+            /// Makes a span of seconds.
+            public init(floatLiteral value: Double) { self = .seconds(value) }
+
+            /// Makes a span of seconds.
+            public init(integerLiteral value: Int) { self = .seconds(value) }
+
+            /// Makes a span of nanoseconds; nil if they are too many.
+            public init?<T: BinaryInteger>(exactly source: T) {
+                guard let count = Int(exactly: source) else { return nil }
+                self.magnitude = count
+            }
+
+            /// The span as dispatch queues take it.
+            public var timeInterval: DispatchTimeInterval { .nanoseconds(self.magnitude) }
+
+            /// So many seconds.
+            public static func seconds(_ s: Int) -> Stride { Self.product(s, 1_000_000_000) }
+
+            /// So many seconds, or as many as there can be.
+            public static func seconds(_ s: Double) -> Stride {
+                // Beyond this, about 292 years, `Int` has no room. It holds for infinity and for what is no number, too.
+                guard abs(s) < 9_223_372_036 else { return Stride(magnitude: s < 0 ? .min : .max) }
+                return Stride(magnitude: Int(s * 1_000_000_000))
+            }
+
+            /// So many milliseconds.
+            public static func milliseconds(_ ms: Int) -> Stride { Self.product(ms, 1_000_000) }
+
+            /// So many microseconds.
+            public static func microseconds(_ us: Int) -> Stride { Self.product(us, 1_000) }
+
+            /// So many nanoseconds.
+            public static func nanoseconds(_ ns: Int) -> Stride { Stride(magnitude: ns) }
+
+            private static func product(_ count: Int, _ unit: Int) -> Stride {
+                let (product, overflow) = count.multipliedReportingOverflow(by: unit)
+                return Stride(magnitude: overflow ? (count < 0 ? .min : .max) : product)
+            }
+
+            /// Whether the first is shorter.
+            public static func < (lhs: Stride, rhs: Stride) -> Bool { lhs.magnitude < rhs.magnitude }
+
+            /// The sum.
+            public static func + (lhs: Stride, rhs: Stride) -> Stride {
+                Stride(magnitude: lhs.magnitude + rhs.magnitude)
+            }
+
+            /// The difference.
+            public static func - (lhs: Stride, rhs: Stride) -> Stride {
+                Stride(magnitude: lhs.magnitude - rhs.magnitude)
+            }
+
+            /// The product of both numbers.
+            public static func * (lhs: Stride, rhs: Stride) -> Stride {
+                Stride(magnitude: lhs.magnitude * rhs.magnitude)
+            }
+
+            /// Adds another span.
+            public static func += (lhs: inout Stride, rhs: Stride) { lhs.magnitude += rhs.magnitude }
+
+            /// Subtracts another span.
+            public static func -= (lhs: inout Stride, rhs: Stride) { lhs.magnitude -= rhs.magnitude }
+
+            /// Multiplies by another number.
+            public static func *= (lhs: inout Stride, rhs: Stride) { lhs.magnitude *= rhs.magnitude }
+        }
+    }
+}
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Dispatch
+public import Foundation
+
+extension OperationQueue: Scheduler {
+    /// A point in the time of operation queues.
+    public typealias SchedulerTimeType = DateSchedulerTime
+
+    /// An operation queue takes no options.
+    public struct SchedulerOptions {}
+
+    /// The time of day.
+    public var now: SchedulerTimeType { SchedulerTimeType(Date()) }
+
+    /// Zero: the queue has no timers of its own.
+    public var minimumTolerance: SchedulerTimeType.Stride { .seconds(0) }
+
+    /// Carries an action out as an operation.
+    ///
+    /// - Parameters:
+    ///   - options: There are none.
+    ///   - action: The action.
+    public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+        let scheduled = ScheduledAction(run: action)
+        self.addOperation { scheduled.run() }
+    }
+
+    /// Adds an operation after a point in time.
+    ///
+    /// - Parameters:
+    ///   - date: The point in time.
+    ///   - tolerance: By how much the action may come late.
+    ///   - options: There are none.
+    ///   - action: The action.
+    public func schedule(
+        after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+        _ action: @escaping () -> Void
+    ) {
+        let scheduled = ScheduledAction(run: action)
+        let seconds = max(0, self.now.distance(to: date).timeInterval)
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { self.addOperation { scheduled.run() } }
+    }
+
+    /// Adds an operation after a point in time, and then again and again.
+    ///
+    /// - Parameters:
+    ///   - date: The point in time.
+    ///   - interval: The span between two times.
+    ///   - tolerance: By how much the action may come late.
+    ///   - options: There are none.
+    ///   - action: The action.
+    /// - Returns: Ends the repetition when it is cancelled or released.
+    public func schedule(
+        after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+        options: SchedulerOptions?, _ action: @escaping () -> Void
+    ) -> any Cancellable {
+        let scheduled = ScheduledAction(run: action)
+        let queue = DispatchQueue.global()
+        let delay = max(0, self.now.distance(to: date).timeInterval)
+        return queue.schedule(
+            after: queue.now.advanced(by: .seconds(delay)), interval: .seconds(interval.timeInterval),
+            tolerance: .seconds(tolerance.timeInterval), options: nil
+        ) {
+            self.addOperation { scheduled.run() }
+        }
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+
+/// A subject that keeps the latest value: a subscriber gets that first, then what is sent.
+///
+/// A subscriber that has asked for no value when one is sent gets the latest value when it asks. See
+/// `PassthroughSubject` about threads.
+public final class CurrentValueSubject<Output, Failure: Error>: Subject {
+    private let core: SubjectCore<Output, Failure>
+
+    /// Makes a subject.
+    ///
+    /// - Parameter value: Its first value.
+    public init(_ value: Output) { self.core = SubjectCore(current: .some(value)) }
+
+    /// The latest value.
+    ///
+    /// To set it is to send it; after the completion it stays.
+    public var value: Output {
+        get {
+            guard let value = self.core.value else { preconditionFailure("a subject with a value has lost it") }
+            return value
+        }
+        set { self.core.send(newValue) }
+    }
+
+    /// Attaches a subscriber.
+    ///
+    /// One that comes after the completion gets only the completion.
+    ///
+    /// - Parameter subscriber: What gets the latest value, and what is sent from now on.
+    public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+        self.core.attach(subscriber)
+    }
+
+    /// Makes a value the latest one and sends it to all subscribers that have asked for one.
+    ///
+    /// - Parameter input: The value.
+    public func send(_ input: Output) { self.core.send(input) }
+
+    /// Ends the sequence for all subscribers, present and later.
+    ///
+    /// A second completion does nothing.
+    ///
+    /// - Parameter completion: Whether it ended as planned or by an error.
+    public func send(completion: Subscribers.Completion<Failure>) { self.core.send(completion: completion) }
+
+    /// Takes values from a subscription.
+    ///
+    /// - Parameter subscription: It is asked for values without limit.
+    public func send(subscription: any Subscription) { self.core.send(subscription: subscription) }
+}
+
+/// Unchecked: all state is behind the locks of `SubjectCore` and `SubjectConduit`.
+extension CurrentValueSubject: @unchecked Sendable where Output: Sendable {}
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+
+/// A subject that keeps no value: a subscriber gets what is sent while it is subscribed and has asked for values.
+///
+/// Values may be sent from several threads at once, and from within a subscriber. Each subscriber is called by one
+/// thread at a time: a thread that sends while another delivers leaves its value to that thread, and does not wait.
+public final class PassthroughSubject<Output, Failure: Error>: Subject {
+    private let core = SubjectCore<Output, Failure>(current: nil)
+
+    /// Makes a subject without subscribers.
+    public init() {}
+
+    /// Attaches a subscriber.
+    ///
+    /// One that comes after the completion gets the completion at once.
+    ///
+    /// - Parameter subscriber: What gets the values sent from now on.
+    public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+        self.core.attach(subscriber)
+    }
+
+    /// Sends a value to all subscribers that have asked for one.
+    ///
+    /// After the completion it does nothing.
+    ///
+    /// - Parameter input: The value.
+    public func send(_ input: Output) { self.core.send(input) }
+
+    /// Ends the sequence for all subscribers, present and later.
+    ///
+    /// A second completion does nothing.
+    ///
+    /// - Parameter completion: Whether it ended as planned or by an error.
+    public func send(completion: Subscribers.Completion<Failure>) { self.core.send(completion: completion) }
+
+    /// Takes values from a subscription, once any subscriber has asked for values.
+    ///
+    /// - Parameter subscription: It is asked for values without limit.
+    public func send(subscription: any Subscription) { self.core.send(subscription: subscription) }
+}
+
+/// Unchecked: all state is behind the locks of `SubjectCore` and `SubjectConduit`.
+extension PassthroughSubject: @unchecked Sendable where Output: Sendable {}
+#endif

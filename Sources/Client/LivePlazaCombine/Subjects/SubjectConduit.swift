@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// The subscription of one subscriber to a subject.
+final class SubjectConduit<Output, Failure: Error>: Subscription {
+    enum Event {
+        case value(Output)
+        /// The subject's value, for a subscriber that asked after it was set.
+        case currentValue(Output)
+        case completion(Subscribers.Completion<Failure>)
+    }
+
+    private let lock = NSLock()
+    private let delivery = Delivery<Event>()
+    private var subject: SubjectCore<Output, Failure>?
+    private var downstream: (any Subscriber<Output, Failure>)?
+    private var demand = Subscribers.Demand.none
+    /// The subscriber has not got the subject's latest value, because it had asked for none.
+    private var lacksCurrentValue = true
+
+    init(_ subject: SubjectCore<Output, Failure>, _ downstream: any Subscriber<Output, Failure>) {
+        self.subject = subject
+        self.downstream = downstream
+        self.delivery.claim()
+    }
+
+    /// Hands the subscription over, and then what was sent meanwhile.
+    ///
+    /// On the thread that made the conduit.
+    func start() {
+        self.lock.withLock { self.downstream }?.receive(subscription: self)
+        self.delivery.release(self.deliver)
+    }
+
+    func enqueue(_ event: Event) { self.delivery.enqueue(event) }
+
+    func drain() { self.delivery.drain(self.deliver) }
+
+    func request(_ demand: Subscribers.Demand) {
+        if demand == .none { return }
+        let (subject, lacksCurrentValue) = self.lock.withLock {
+            self.demand += demand
+            return (self.subject, self.lacksCurrentValue)
+        }
+        subject?.demandArrived(from: self, lacksCurrentValue: lacksCurrentValue)
+    }
+
+    func cancel() {
+        let (subject, downstream) = self.detach()
+        self.delivery.removeAll()
+        subject?.remove(self)
+        _ = downstream
+    }
+
+    private func detach() -> (SubjectCore<Output, Failure>?, (any Subscriber<Output, Failure>)?) {
+        self.lock.withLock {
+            defer { (self.subject, self.downstream) = (nil, nil) }
+            return (self.subject, self.downstream)
+        }
+    }
+
+    private func deliver(_ event: Event) {
+        switch event {
+        case .value(let value): self.deliver(value)
+        case .currentValue(let value): if self.lock.withLock({ self.lacksCurrentValue }) { self.deliver(value) }
+        case .completion(let completion): self.detach().1?.receive(completion: completion)
+        }
+    }
+
+    private func deliver(_ value: Output) {
+        let downstream: (any Subscriber<Output, Failure>)? = self.lock.withLock {
+            self.lacksCurrentValue = self.demand == .none
+            if self.lacksCurrentValue { return nil }
+            self.demand -= 1
+            return self.downstream
+        }
+        guard let more = downstream?.receive(value), more > .none else { return }
+        self.lock.withLock { self.demand += more }
+    }
+}
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+extension Subscribers {
+    /// A subscriber that asks for all values and sets a property to each.
+    public final class Assign<Root, Input>: Subscriber, Cancellable {
+        /// The sequence cannot fail.
+        public typealias Failure = Never
+
+        /// The property that is set.
+        public let keyPath: ReferenceWritableKeyPath<Root, Input>
+
+        private let lock = NSLock()
+        private var root: Root?
+        private var upstream: (any Subscription)?
+
+        /// Makes a subscriber.
+        ///
+        /// It keeps the object until the sequence ends or is cancelled.
+        ///
+        /// - Parameters:
+        ///   - object: Whose property is set.
+        ///   - keyPath: The property.
+        public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
+            self.root = object
+            self.keyPath = keyPath
+        }
+
+        /// The object; nil once the sequence has ended or is cancelled.
+        public var object: Root? { self.lock.withLock { self.root } }
+
+        /// Takes the subscription and asks for all values.
+        ///
+        /// A second subscription is cancelled.
+        public func receive(subscription: any Subscription) {
+            let isTaken = self.lock.withLock {
+                if self.upstream != nil || self.root == nil { return false }
+                self.upstream = subscription
+                return true
+            }
+            if isTaken { subscription.request(.unlimited) } else { subscription.cancel() }
+        }
+
+        /// Sets the property.
+        ///
+        /// - Parameter value: What it is set to.
+        /// - Returns: No more values than asked for: all were.
+        public func receive(_ value: Input) -> Subscribers.Demand {
+            self.object?[keyPath: self.keyPath] = value
+            return .none
+        }
+
+        /// Releases the object.
+        public func receive(completion: Subscribers.Completion<Never>) { _ = self.detach() }
+
+        /// Ends the subscription, and releases the object.
+        public func cancel() { self.detach().upstream?.cancel() }
+
+        private func detach() -> (root: Root?, upstream: (any Subscription)?) {
+            self.lock.withLock {
+                defer { (self.root, self.upstream) = (nil, nil) }
+                return (self.root, self.upstream)
+            }
+        }
+    }
+}
+
+extension Publisher where Failure == Never {
+    /// Sets a property to each value.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property.
+    ///   - object: Whose property is set. It is kept as long as the subscription stands.
+    /// - Returns: Ends the subscription when it is cancelled or released.
+    public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root) -> AnyCancellable {
+        let subscriber = Subscribers.Assign(object: object, keyPath: keyPath)
+        self.subscribe(subscriber)
+        return AnyCancellable(subscriber)
+    }
+}
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+extension Subscribers {
+    /// A subscriber that asks for all values and calls closures.
+    public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
+        private let lock = NSLock()
+        private var onValue: ((Input) -> Void)?
+        private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
+        private var upstream: (any Subscription)?
+
+        /// Makes a subscriber.
+        ///
+        /// - Parameters:
+        ///   - receiveCompletion: Called when the sequence ends, unless the subscription is cancelled before.
+        ///   - receiveValue: Called with each value.
+        public init(
+            receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
+            receiveValue: @escaping (Input) -> Void
+        ) {
+            self.onCompletion = receiveCompletion
+            self.onValue = receiveValue
+        }
+
+        /// The closure for values; it does nothing once the sequence has ended or is cancelled.
+        public var receiveValue: (Input) -> Void { self.lock.withLock { self.onValue } ?? { _ in } }
+
+        /// The closure for the completion; it does nothing once the sequence has ended or is cancelled.
+        public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void {
+            self.lock.withLock { self.onCompletion } ?? { _ in }
+        }
+
+        /// Takes the subscription and asks for all values.
+        ///
+        /// A second subscription is cancelled.
+        public func receive(subscription: any Subscription) {
+            let isTaken = self.lock.withLock {
+                if self.upstream != nil || self.onValue == nil { return false }
+                self.upstream = subscription
+                return true
+            }
+            if isTaken { subscription.request(.unlimited) } else { subscription.cancel() }
+        }
+
+        /// Calls the closure for values.
+        ///
+        /// - Parameter value: The value.
+        /// - Returns: No more values than asked for: all were.
+        public func receive(_ value: Input) -> Subscribers.Demand {
+            self.lock.withLock { self.onValue }?(value)
+            return .none
+        }
+
+        /// Calls the closure for the completion.
+        ///
+        /// - Parameter completion: Whether the sequence ended as planned or by an error.
+        public func receive(completion: Subscribers.Completion<Failure>) { self.detach().onCompletion?(completion) }
+
+        /// Ends the subscription.
+        ///
+        /// No closure is called any more, and both are released.
+        public func cancel() { self.detach().upstream?.cancel() }
+
+        /// The closures are given to the caller, so that they are released when no lock is held.
+        private func detach() -> (
+            onValue: ((Input) -> Void)?, onCompletion: ((Subscribers.Completion<Failure>) -> Void)?,
+            upstream: (any Subscription)?
+        ) {
+            self.lock.withLock {
+                defer { (self.onValue, self.onCompletion, self.upstream) = (nil, nil, nil) }
+                return (self.onValue, self.onCompletion, self.upstream)
+            }
+        }
+    }
+}
+
+extension Publisher {
+    /// Asks for all values and calls closures with them.
+    ///
+    /// - Parameters:
+    ///   - receiveCompletion: Called when the sequence ends, unless the subscription is cancelled before.
+    ///   - receiveValue: Called with each value.
+    /// - Returns: Ends the subscription when it is cancelled or released.
+    public func sink(
+        receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
+        receiveValue: @escaping (Output) -> Void
+    ) -> AnyCancellable {
+        let sink = Subscribers.Sink(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
+        self.subscribe(sink)
+        return AnyCancellable(sink)
+    }
+}
+
+extension Publisher where Failure == Never {
+    /// Asks for all values and calls a closure with them.
+    ///
+    /// - Parameter receiveValue: Called with each value.
+    /// - Returns: Ends the subscription when it is cancelled or released.
+    public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
+        self.sink(receiveCompletion: { _ in }, receiveValue: receiveValue)
+    }
+}
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+extension Publishers {
+    /// A publisher that delivers a value once no other has come for a time.
+    public struct Debounce<Upstream: Publisher, Context: Scheduler>: Publisher {
+        /// The kind of values of the source.
+        public typealias Output = Upstream.Output
+
+        /// The kind of error of the source.
+        public typealias Failure = Upstream.Failure
+
+        /// The source.
+        public let upstream: Upstream
+
+        /// How long no other value may come.
+        public let dueTime: Context.SchedulerTimeType.Stride
+
+        /// Where the time is measured, and where values and the completion are delivered.
+        public let scheduler: Context
+
+        /// What the scheduler is asked for besides.
+        public let options: Context.SchedulerOptions?
+
+        /// Makes a publisher.
+        ///
+        /// - Parameters:
+        ///   - upstream: The source.
+        ///   - dueTime: How long no other value may come.
+        ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
+        ///   - options: What the scheduler is asked for besides.
+        public init(
+            upstream: Upstream, dueTime: Context.SchedulerTimeType.Stride, scheduler: Context,
+            options: Context.SchedulerOptions?
+        ) {
+            self.upstream = upstream
+            self.dueTime = dueTime
+            self.scheduler = scheduler
+            self.options = options
+        }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the values.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            self.upstream.subscribe(DebounceInner(subscriber, self.dueTime, self.scheduler, self.options))
+        }
+    }
+}
+
+extension Publisher {
+    /// Delivers a value once no other has come for a time.
+    ///
+    /// A value that still waits when the sequence ends is dropped, and so is one for which there is no demand.
+    ///
+    /// - Parameters:
+    ///   - dueTime: How long no other value may come.
+    ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
+    ///   - options: What the scheduler is asked for besides.
+    /// - Returns: The publisher.
+    public func debounce<S: Scheduler>(
+        for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
+    ) -> Publishers.Debounce<Self, S> {
+        Publishers.Debounce(upstream: self, dueTime: dueTime, scheduler: scheduler, options: options)
+    }
+}
+
+/// Has at most one action scheduled: where a new value has moved the due time when that runs, it schedules itself
+/// again, so that many values in a short time cost one timer.
+private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
+    typealias Input = Downstream.Input
+    typealias Failure = Downstream.Failure
+    typealias Time = Context.SchedulerTimeType
+
+    private let dueTime: Time.Stride
+    private let scheduler: Context
+    private let options: Context.SchedulerOptions?
+    private let output: TimedOutput<Downstream>
+    private let lock = NSLock()
+    private var pending: (value: Input, due: Time)?
+    private var isScheduled = false
+    private var hasEnded = false
+
+    init(_ downstream: Downstream, _ dueTime: Time.Stride, _ scheduler: Context, _ options: Context.SchedulerOptions?) {
+        self.output = TimedOutput(downstream)
+        self.dueTime = dueTime
+        self.scheduler = scheduler
+        self.options = options
+    }
+
+    func receive(subscription: any Subscription) { self.output.start(upstream: subscription, as: self) }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        let due = self.scheduler.now.advanced(by: self.dueTime)
+        var replaced: (value: Input, due: Time)?
+        let isFirst = self.lock.withLock {
+            if self.hasEnded { return false }
+            replaced = self.pending
+            self.pending = (input, due)
+            defer { self.isScheduled = true }
+            return !self.isScheduled
+        }
+        // The earlier value is released after the lock.
+        _ = replaced
+        if isFirst { self.schedule(after: due) }
+        return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) {
+        let isFirst = self.end()
+        if isFirst { self.scheduler.schedule(options: self.options) { self.output.send(.completion(completion)) } }
+    }
+
+    func request(_ demand: Subscribers.Demand) { self.output.request(demand) }
+
+    func cancel() {
+        _ = self.end()
+        self.output.cancel()
+    }
+
+    /// Takes no more values, and drops the one that waits.
+    private func end() -> Bool {
+        let (isFirst, dropped) = self.lock.withLock {
+            defer { (self.hasEnded, self.pending) = (true, nil) }
+            return (!self.hasEnded, self.pending)
+        }
+        _ = dropped
+        return isFirst
+    }
+
+    private func schedule(after time: Time) {
+        self.scheduler.schedule(after: time, tolerance: self.scheduler.minimumTolerance, options: self.options) {
+            self.timeReached()
+        }
+    }
+
+    private func timeReached() {
+        let now = self.scheduler.now
+        let pending = self.lock.withLock {
+            guard let pending = self.pending else {
+                self.isScheduled = false
+                return nil as (value: Input, due: Time)?
+            }
+            if pending.due <= now { (self.pending, self.isScheduled) = (nil, false) }
+            return pending
+        }
+        guard let pending else { return }
+        if pending.due > now { self.schedule(after: pending.due) } else { self.output.send(.value(pending.value)) }
+    }
+}
+#endif

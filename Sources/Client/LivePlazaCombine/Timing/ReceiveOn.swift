@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+extension Publishers {
+    /// A publisher that delivers on a scheduler.
+    public struct ReceiveOn<Upstream: Publisher, Context: Scheduler>: Publisher {
+        /// The kind of values of the source.
+        public typealias Output = Upstream.Output
+
+        /// The kind of error of the source.
+        public typealias Failure = Upstream.Failure
+
+        /// The source.
+        public let upstream: Upstream
+
+        /// Where values and the completion are delivered.
+        public let scheduler: Context
+
+        /// What the scheduler is asked for besides.
+        public let options: Context.SchedulerOptions?
+
+        /// Makes a publisher.
+        ///
+        /// - Parameters:
+        ///   - upstream: The source.
+        ///   - scheduler: Where values and the completion are delivered.
+        ///   - options: What the scheduler is asked for besides.
+        public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
+            self.upstream = upstream
+            self.scheduler = scheduler
+            self.options = options
+        }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the values, in the order of the source and one at a time.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            let (scheduler, options) = (self.scheduler, self.options)
+            self.upstream.subscribe(
+                ReceiveOnInner(subscriber) { action in scheduler.schedule(options: options, action) })
+        }
+    }
+}
+
+extension Publisher {
+    /// Delivers on a scheduler.
+    ///
+    /// - Parameters:
+    ///   - scheduler: Where values and the completion are delivered, such as `DispatchQueue.main`.
+    ///   - options: What the scheduler is asked for besides.
+    /// - Returns: The publisher.
+    public func receive<S: Scheduler>(on scheduler: S, options: S.SchedulerOptions? = nil)
+        -> Publishers.ReceiveOn<Self, S>
+    {
+        Publishers.ReceiveOn(upstream: self, scheduler: scheduler, options: options)
+    }
+}
+
+/// Schedules an action for each event, which delivers the event that is first in line then: so the order stays on a
+/// scheduler that runs several actions at once.
+private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscription {
+    typealias Input = Downstream.Input
+    typealias Failure = Downstream.Failure
+
+    private enum Event {
+        case value(Input)
+        case completion(Subscribers.Completion<Failure>)
+    }
+
+    private let lock = NSLock()
+    private let delivery = Delivery<Event>()
+    private let schedule: (@escaping () -> Void) -> Void
+    private var downstream: Downstream?
+    private var upstream: (any Subscription)?
+    private var scheduled = FIFO<Event>()
+    private var hasEnded = false
+
+    init(_ downstream: Downstream, _ schedule: @escaping (@escaping () -> Void) -> Void) {
+        self.downstream = downstream
+        self.schedule = schedule
+    }
+
+    func receive(subscription: any Subscription) {
+        let downstream: Downstream? = self.lock.withLock {
+            if self.upstream != nil { return nil }
+            self.upstream = subscription
+            return self.downstream
+        }
+        guard let downstream else { return subscription.cancel() }
+        downstream.receive(subscription: self)
+    }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        self.receive(.value(input))
+        return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) { self.receive(.completion(completion)) }
+
+    func request(_ demand: Subscribers.Demand) { self.lock.withLock { self.upstream }?.request(demand) }
+
+    func cancel() {
+        let held = self.detach()
+        self.delivery.removeAll()
+        held.upstream?.cancel()
+    }
+
+    private func receive(_ event: Event) {
+        let isTaken = self.lock.withLock {
+            if self.downstream == nil || self.hasEnded { return false }
+            if case .completion = event { self.hasEnded = true }
+            self.scheduled.append(event)
+            return true
+        }
+        if isTaken { self.schedule { self.deliverNext() } }
+    }
+
+    private func deliverNext() {
+        self.lock.withLock { if let event = self.scheduled.popFirst() { self.delivery.enqueue(event) } }
+        self.delivery.drain(self.deliver)
+    }
+
+    private func deliver(_ event: Event) {
+        switch event {
+        case .completion(let completion): self.detach().downstream?.receive(completion: completion)
+        case .value(let value):
+            let (downstream, upstream) = self.lock.withLock { (self.downstream, self.upstream) }
+            guard let downstream else { return }
+            let more = downstream.receive(value)
+            if more > .none { upstream?.request(more) }
+        }
+    }
+
+    /// What it held is given to the caller, so that it is released when no lock is held.
+    private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?, scheduled: FIFO<Event>) {
+        self.lock.withLock {
+            defer { (self.downstream, self.upstream, self.scheduled) = (nil, nil, FIFO()) }
+            return (self.downstream, self.upstream, self.scheduled)
+        }
+    }
+}
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+extension Publishers {
+    /// A publisher that delivers at most one value in an interval.
+    public struct Throttle<Upstream: Publisher, Context: Scheduler>: Publisher {
+        /// The kind of values of the source.
+        public typealias Output = Upstream.Output
+
+        /// The kind of error of the source.
+        public typealias Failure = Upstream.Failure
+
+        /// The source.
+        public let upstream: Upstream
+
+        /// The least time between two values.
+        public let interval: Context.SchedulerTimeType.Stride
+
+        /// Where the time is measured, and where values and the completion are delivered.
+        public let scheduler: Context
+
+        /// Whether the last of the values that come in an interval is delivered, or the first.
+        public let latest: Bool
+
+        /// Makes a publisher.
+        ///
+        /// - Parameters:
+        ///   - upstream: The source.
+        ///   - interval: The least time between two values.
+        ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
+        ///   - latest: Whether the last of the values that come in an interval is delivered, or the first.
+        public init(
+            upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context, latest: Bool
+        ) {
+            self.upstream = upstream
+            self.interval = interval
+            self.scheduler = scheduler
+            self.latest = latest
+        }
+
+        /// Attaches a subscriber.
+        ///
+        /// - Parameter subscriber: What gets the values.
+        public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
+            self.upstream.subscribe(ThrottleInner(subscriber, self.interval, self.scheduler, self.latest))
+        }
+    }
+}
+
+extension Publisher {
+    /// Delivers at most one value in an interval.
+    ///
+    /// The first value is delivered at once, and one of those that come in each interval after it at the interval's
+    /// end. A value that waits when the sequence ends is delivered at its time, and the completion after it. A value
+    /// for which there is no demand at its time is dropped.
+    ///
+    /// - Parameters:
+    ///   - interval: The least time between two values.
+    ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
+    ///   - latest: Whether the last of the values that come in an interval is delivered, or the first.
+    /// - Returns: The publisher.
+    public func throttle<S: Scheduler>(for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool)
+        -> Publishers.Throttle<Self, S>
+    {
+        Publishers.Throttle(upstream: self, interval: interval, scheduler: scheduler, latest: latest)
+    }
+}
+
+private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
+    typealias Input = Downstream.Input
+    typealias Failure = Downstream.Failure
+    typealias Time = Context.SchedulerTimeType
+
+    private struct State {
+        var pending: Input?
+        var completion: Subscribers.Completion<Failure>?
+        var lastDelivery: Time?
+        var isScheduled = false
+        var hasEnded = false
+    }
+
+    private let interval: Time.Stride
+    private let scheduler: Context
+    private let latest: Bool
+    private let output: TimedOutput<Downstream>
+    private let lock = NSLock()
+    private var state = State()
+
+    init(_ downstream: Downstream, _ interval: Time.Stride, _ scheduler: Context, _ latest: Bool) {
+        self.output = TimedOutput(downstream)
+        self.interval = interval
+        self.scheduler = scheduler
+        self.latest = latest
+    }
+
+    func receive(subscription: any Subscription) { self.output.start(upstream: subscription, as: self) }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        let now = self.scheduler.now
+        var replaced: Input?
+        let (isFirst, lastDelivery) = self.lock.withLock {
+            if self.state.hasEnded { return (false, nil as Time?) }
+            if self.latest || !self.state.isScheduled {
+                replaced = self.state.pending
+                self.state.pending = .some(input)
+            }
+            defer { self.state.isScheduled = true }
+            return (!self.state.isScheduled, self.state.lastDelivery)
+        }
+        // The earlier value is released after the lock.
+        _ = replaced
+        if !isFirst { return .none }
+        if let due = lastDelivery?.advanced(by: self.interval), due > now {
+            self.scheduler.schedule(after: due, tolerance: self.scheduler.minimumTolerance, options: nil) {
+                self.deliver()
+            }
+        } else {
+            self.scheduler.schedule(options: nil) { self.deliver() }
+        }
+        return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) {
+        let isAlone = self.lock.withLock {
+            if self.state.hasEnded { return false }
+            self.state.hasEnded = true
+            self.state.completion = completion
+            return !self.state.isScheduled
+        }
+        if isAlone { self.scheduler.schedule(options: nil) { self.deliver() } }
+    }
+
+    func request(_ demand: Subscribers.Demand) { self.output.request(demand) }
+
+    func cancel() {
+        let dropped = self.lock.withLock {
+            defer { (self.state.hasEnded, self.state.pending, self.state.completion) = (true, nil, nil) }
+            return self.state.pending
+        }
+        _ = dropped
+        self.output.cancel()
+    }
+
+    private func deliver() {
+        let now = self.scheduler.now
+        let (value, completion) = self.lock.withLock {
+            defer {
+                (self.state.pending, self.state.completion) = (nil, nil)
+                self.state.isScheduled = false
+                self.state.lastDelivery = now
+            }
+            return (self.state.pending, self.state.completion)
+        }
+        if let value { self.output.send(.value(value)) }
+        if let completion { self.output.send(.completion(completion)) }
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// The downstream half of operators that take all values at once and deliver some of them later.
+///
+/// A value for which there is no demand is dropped.
+final class TimedOutput<Downstream: Subscriber> {
+    enum Event {
+        case value(Downstream.Input)
+        case completion(Subscribers.Completion<Downstream.Failure>)
+    }
+
+    private let lock = NSLock()
+    private let delivery = Delivery<Event>()
+    private var downstream: Downstream?
+    private var upstream: (any Subscription)?
+    private var demand = Subscribers.Demand.none
+
+    init(_ downstream: Downstream) { self.downstream = downstream }
+
+    /// Takes the source's subscription, hands the operator's own to the subscriber, and asks for all values.
+    func start(upstream: any Subscription, as subscription: any Subscription) {
+        let downstream: Downstream? = self.lock.withLock {
+            if self.upstream != nil { return nil }
+            self.upstream = upstream
+            return self.downstream
+        }
+        guard let downstream else { return upstream.cancel() }
+        downstream.receive(subscription: subscription)
+        // The subscriber may have cancelled.
+        self.lock.withLock { self.upstream }?.request(.unlimited)
+    }
+
+    func request(_ demand: Subscribers.Demand) { self.lock.withLock { self.demand += demand } }
+
+    /// Delivers an event.
+    ///
+    /// On the scheduler.
+    func send(_ event: Event) {
+        self.delivery.enqueue(event)
+        self.delivery.drain(self.deliver)
+    }
+
+    func cancel() {
+        let held = self.detach()
+        self.delivery.removeAll()
+        held.upstream?.cancel()
+    }
+
+    private func deliver(_ event: Event) {
+        switch event {
+        case .completion(let completion): self.detach().downstream?.receive(completion: completion)
+        case .value(let value):
+            let downstream: Downstream? = self.lock.withLock {
+                if self.demand == .none { return nil }
+                self.demand -= 1
+                return self.downstream
+            }
+            guard let more = downstream?.receive(value), more > .none else { return }
+            self.lock.withLock { self.demand += more }
+        }
+    }
+
+    /// What it held is given to the caller, so that it is released when no lock is held.
+    private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?) {
+        self.lock.withLock {
+            defer { (self.downstream, self.upstream) = (nil, nil) }
+            return (self.downstream, self.upstream)
+        }
+    }
+}
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
+import Testing
+
+@Suite struct CurrentValueSubjectTests {
+    @Test func `a subscriber gets the latest value first`() {
+        let subject = CurrentValueSubject<Int, Never>(1)
+        subject.send(2)
+        var values: [Int] = []
+        let cancellable = subject.sink { values.append($0) }
+        subject.value = 3
+        #expect(values == [2, 3])
+        #expect(subject.value == 3)
+        _ = cancellable
+    }
+
+    @Test func `a value changed in place is sent`() {
+        let subject = CurrentValueSubject<[Int], Never>([])
+        var values: [[Int]] = []
+        let cancellable = subject.sink { values.append($0) }
+        subject.value.append(1)
+        #expect(values == [[], [1]])
+        _ = cancellable
+    }
+
+    @Test func `a subscriber that asks late gets only the latest value`() {
+        let subject = CurrentValueSubject<Int, Never>(1)
+        let subscriber = ManualSubscriber<Int, Never>()
+        subject.subscribe(subscriber)
+        subject.send(2)
+        subject.send(3)
+        #expect(subscriber.values == [])
+        subscriber.request(.max(1))
+        #expect(subscriber.values == [3])
+        subscriber.request(.max(1))
+        #expect(subscriber.values == [3])
+        subject.send(4)
+        subject.send(5)
+        #expect(subscriber.values == [3, 4])
+        subscriber.request(.max(2))
+        #expect(subscriber.values == [3, 4, 5])
+        subject.send(6)
+        subject.send(7)
+        #expect(subscriber.values == [3, 4, 5, 6])
+    }
+
+    @Test func `a value sent while the first one is delivered comes after it`() {
+        let subject = CurrentValueSubject<Int, Never>(0)
+        var values: [Int] = []
+        let cancellable = subject.sink { value in
+            values.append(value)
+            if value < 3 { subject.send(value + 1) }
+        }
+        #expect(values == [0, 1, 2, 3])
+        #expect(subject.value == 3)
+        _ = cancellable
+    }
+
+    @Test func `after the completion the value stays, and a new subscriber gets only the completion`() {
+        let subject = CurrentValueSubject<Int, TestError>(1)
+        subject.send(completion: .failure(TestError()))
+        subject.send(2)
+        subject.value = 3
+        #expect(subject.value == 1)
+        let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
+        subject.subscribe(subscriber)
+        #expect(subscriber.values == [])
+        #expect(subscriber.completions == [.failure(TestError())])
+    }
+
+    @Test func `an optional value may be nil`() {
+        let subject = CurrentValueSubject<Int?, Never>(nil)
+        var values: [Int?] = []
+        let cancellable = subject.sink { values.append($0) }
+        subject.send(1)
+        subject.send(nil)
+        #expect(values == [nil, 1, nil])
+        #expect(subject.value == nil)
+        _ = cancellable
+    }
+
+    @Test func `an earlier value is released while no lock is held`() {
+        final class Last {
+            let atEnd: () -> Void
+            init(_ atEnd: @escaping () -> Void) { self.atEnd = atEnd }
+            deinit { self.atEnd() }
+        }
+        let subject = CurrentValueSubject<Last?, Never>(nil)
+        var seen = 0
+        subject.value = Last { seen = subject.value == nil ? 1 : 2 }
+        subject.value = nil
+        #expect(seen == 1)
+    }
+}

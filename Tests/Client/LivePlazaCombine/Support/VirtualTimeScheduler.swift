@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import LivePlazaCombine
+
+/// A scheduler whose time passes only when the test says so.
+///
+/// It is used on one thread.
+final class VirtualTimeScheduler: Scheduler {
+    typealias SchedulerTimeType = DispatchQueue.SchedulerTimeType
+    typealias SchedulerOptions = Never
+
+    private struct Entry {
+        let due: SchedulerTimeType
+        let number: Int
+        let action: () -> Void
+    }
+
+    private(set) var now = SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000_000_000))
+    let minimumTolerance: SchedulerTimeType.Stride = .nanoseconds(0)
+    private var entries: [Entry] = []
+    private var count = 0
+
+    /// How many actions wait.
+    var waiting: Int { self.entries.count }
+
+    func schedule(options: Never?, _ action: @escaping () -> Void) { self.add(self.now, action) }
+
+    func schedule(
+        after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: Never?,
+        _ action: @escaping () -> Void
+    ) {
+        self.add(max(date, self.now), action)
+    }
+
+    func schedule(
+        after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+        options: Never?, _ action: @escaping () -> Void
+    ) -> any Cancellable {
+        var isCancelled = false
+        func repeated(_ due: SchedulerTimeType) {
+            self.add(due) {
+                if isCancelled { return }
+                action()
+                repeated(due.advanced(by: interval))
+            }
+        }
+        repeated(date)
+        return AnyCancellable { isCancelled = true }
+    }
+
+    /// Carries out what is due now.
+    func run() { self.advance(milliseconds: 0) }
+
+    /// Lets time pass, and carries out what falls due, in the order of the due times.
+    func advance(milliseconds: Int) {
+        let end = self.now.advanced(by: .milliseconds(milliseconds))
+        while let index = self.indexOfNext(), self.entries[index].due <= end {
+            let entry = self.entries.remove(at: index)
+            self.now = entry.due
+            entry.action()
+        }
+        self.now = end
+    }
+
+    private func indexOfNext() -> Int? {
+        self.entries.indices.min {
+            (self.entries[$0].due, self.entries[$0].number) < (self.entries[$1].due, self.entries[$1].number)
+        }
+    }
+
+    private func add(_ due: SchedulerTimeType, _ action: @escaping () -> Void) {
+        self.count += 1
+        self.entries.append(Entry(due: due, number: self.count, action: action))
+    }
+}
