@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import LivePlazaCombine
+import Testing
+
+/// Values sent, subscribed and cancelled by several threads at once.
+///
+/// The thread sanitizer finds what these miss.
+@Suite struct ThreadTests {
+    private static let threads = 4
+    private static let rounds = 2_000
+
+    /// Fails the test where two threads are within `enter` at once.
+    private final class Alone: @unchecked Sendable {
+        private let lock = NSLock()
+        private(set) var overlaps = 0
+        private(set) var values: [Int] = []
+
+        func enter(_ value: Int) {
+            if !self.lock.try() {
+                self.overlaps += 1
+                return
+            }
+            self.values.append(value)
+            self.lock.unlock()
+        }
+    }
+
+    @Test func `values of several threads all arrive, one at a time, and each thread's in its order`() {
+        let subject = PassthroughSubject<Int, Never>()
+        let alone = Alone()
+        let cancellable = subject.sink { alone.enter($0) }
+        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
+            for round in 0..<Self.rounds { subject.send(thread * Self.rounds + round) }
+        }
+        #expect(alone.overlaps == 0)
+        #expect(alone.values.count == Self.threads * Self.rounds)
+        for thread in 0..<Self.threads {
+            let own = alone.values.filter { $0 / Self.rounds == thread }
+            #expect(own == own.sorted())
+        }
+        _ = cancellable
+    }
+
+    @Test func `the last value delivered is the subject's value, whichever thread was last`() {
+        let subject = CurrentValueSubject<Int, Never>(-1)
+        let (first, second) = (Recorded<Int>(), Recorded<Int>())
+        let cancellables = [subject.sink { first.append($0) }, subject.sink { second.append($0) }]
+        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
+            for round in 0..<Self.rounds { subject.send(thread * Self.rounds + round) }
+        }
+        #expect(first.all.last == subject.value)
+        #expect(first.all == second.all)
+        _ = cancellables
+    }
+
+    @Test func `subscribing, cancelling and completing while others send is safe`() {
+        let subject = CurrentValueSubject<Int, Never>(0)
+        let completions = Recorded<Int>()
+        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
+            for round in 0..<500 {
+                let cancellable = subject.map { $0 + 1 }.removeDuplicates()
+                    .sink(receiveCompletion: { _ in completions.append(thread) }, receiveValue: { _ in })
+                subject.send(round)
+                if thread == 0, round == 400 { subject.send(completion: .finished) }
+                cancellable.cancel()
+            }
+        }
+        #expect(completions.all.count >= 99)
+    }
+
+    @Test func `merge and combineLatest call their subscriber by one thread at a time`() {
+        let subjects = (0..<Self.threads).map { _ in PassthroughSubject<Int, Never>() }
+        let (merged, combined) = (Alone(), Alone())
+        let cancellables = [
+            Publishers.MergeMany(subjects).sink { merged.enter($0) },
+            subjects[0].combineLatest(subjects[1]).sink { combined.enter($0 + $1) },
+        ]
+        for subject in subjects { subject.send(0) }
+        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
+            for round in 0..<Self.rounds { subjects[thread].send(round) }
+        }
+        #expect(merged.overlaps == 0)
+        #expect(merged.values.count == Self.threads * (Self.rounds + 1))
+        #expect(combined.overlaps == 0)
+        #expect(combined.values.count == 2 * Self.rounds + 1)
+        #expect(combined.values.last == 2 * (Self.rounds - 1))
+        _ = cancellables
+    }
+
+    @Test func `no value is delivered on a thread that cancelled before`() {
+        let subject = PassthroughSubject<Int, Never>()
+        let stop = Recorded<Int>()
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+            if thread == 0 {
+                while stop.all.isEmpty { subject.send(1) }
+                return
+            }
+            for _ in 0..<500 {
+                let subscriber = Recorded<Int>()
+                let cancellable = subject.sink { subscriber.append($0) }
+                cancellable.cancel()
+                // One delivery may have been on its way; after the next send of this thread there is none.
+                subject.send(2)
+                let count = subscriber.all.count
+                subject.send(3)
+                #expect(subscriber.all.count <= count + 1)
+            }
+            stop.append(1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a sender does not wait for a subscriber that another thread is in`() async {
+        let subject = PassthroughSubject<Int, Never>()
+        let values = Recorded<Int>()
+        let subscribed = subject.sink { value in
+            if value == 1 {
+                // The other thread's send returns while this delivery goes on: else this waits for ever.
+                let group = DispatchGroup()
+                DispatchQueue.global().async(group: group) { subject.send(2) }
+                group.wait()
+                values.append(1)
+            } else {
+                values.append(value)
+            }
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                subject.send(1)
+                continuation.resume()
+            }
+        }
+        #expect(values.all == [1, 2])
+        _ = subscribed
+    }
+}

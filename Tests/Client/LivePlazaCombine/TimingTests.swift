@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
+import Testing
+
+@Suite struct TimingTests {
+    private let subject = PassthroughSubject<Int, TestError>()
+    private let scheduler = VirtualTimeScheduler()
+    private let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
+
+    @Test func `debounce delivers a value once no other has come for the time`() {
+        self.subject.debounce(for: .milliseconds(100), scheduler: self.scheduler).subscribe(self.subscriber)
+        self.subject.send(1)
+        self.scheduler.advance(milliseconds: 60)
+        self.subject.send(2)
+        self.scheduler.advance(milliseconds: 60)
+        #expect(self.subscriber.values == [])
+        self.scheduler.advance(milliseconds: 40)
+        #expect(self.subscriber.values == [2])
+        self.subject.send(3)
+        self.scheduler.advance(milliseconds: 99)
+        #expect(self.subscriber.values == [2])
+        self.scheduler.advance(milliseconds: 1)
+        #expect(self.subscriber.values == [2, 3])
+    }
+
+    @Test func `debounce has one timer for any number of values`() {
+        self.subject.debounce(for: .seconds(1), scheduler: self.scheduler).subscribe(self.subscriber)
+        for value in 1...1_000 {
+            self.subject.send(value)
+            self.scheduler.advance(milliseconds: 1)
+            #expect(self.scheduler.waiting == 1)
+        }
+        self.scheduler.advance(milliseconds: 1_000)
+        #expect(self.subscriber.values == [1_000])
+        #expect(self.scheduler.waiting == 0)
+    }
+
+    @Test func `debounce drops the waiting value at the completion, which comes on the scheduler`() {
+        self.subject.debounce(for: .seconds(1), scheduler: self.scheduler).subscribe(self.subscriber)
+        self.subject.send(1)
+        self.subject.send(completion: .finished)
+        #expect(self.subscriber.completions == [])
+        self.scheduler.advance(milliseconds: 2_000)
+        #expect(self.subscriber.values == [])
+        #expect(self.subscriber.completions == [.finished])
+    }
+
+    @Test func `debounce asks for all values, and drops those for which there is no demand`() {
+        let source = UnrulyPublisher<Int, TestError>()
+        let manual = ManualSubscriber<Int, TestError>()
+        source.debounce(for: .milliseconds(10), scheduler: self.scheduler).subscribe(manual)
+        #expect(source.requests == [.unlimited])
+        source.emit(1)
+        self.scheduler.advance(milliseconds: 10)
+        manual.onValue = { $0 == 2 ? .max(1) : .none }
+        manual.request(.max(1))
+        for value in 2...4 {
+            source.emit(value)
+            self.scheduler.advance(milliseconds: 10)
+        }
+        #expect(manual.values == [2, 3])
+    }
+
+    @Test(arguments: [true, false])
+    func `throttle delivers the first value at once, and one of each interval at its end`(latest: Bool) {
+        self.subject.throttle(for: .milliseconds(100), scheduler: self.scheduler, latest: latest)
+            .subscribe(self.subscriber)
+        self.subject.send(1)
+        #expect(self.subscriber.values == [])
+        self.scheduler.run()
+        #expect(self.subscriber.values == [1])
+        self.scheduler.advance(milliseconds: 30)
+        for value in 2...4 { self.subject.send(value) }
+        self.scheduler.advance(milliseconds: 69)
+        #expect(self.subscriber.values == [1])
+        self.scheduler.advance(milliseconds: 1)
+        #expect(self.subscriber.values == [1, latest ? 4 : 2])
+        self.scheduler.advance(milliseconds: 250)
+        #expect(self.subscriber.values.count == 2)
+        self.subject.send(5)
+        self.scheduler.run()
+        #expect(self.subscriber.values == [1, latest ? 4 : 2, 5])
+    }
+
+    @Test func `throttle delivers the waiting value at its time, and then the completion`() {
+        self.subject.throttle(for: .milliseconds(100), scheduler: self.scheduler, latest: true)
+            .subscribe(self.subscriber)
+        self.subject.send(1)
+        self.scheduler.run()
+        self.subject.send(2)
+        self.subject.send(completion: .failure(TestError()))
+        self.subject.send(3)
+        self.scheduler.advance(milliseconds: 99)
+        #expect(self.subscriber.completions == [])
+        self.scheduler.advance(milliseconds: 1)
+        #expect(self.subscriber.values == [1, 2])
+        #expect(self.subscriber.completions == [.failure(TestError())])
+    }
+
+    @Test func `throttle completes at once where no value waits`() {
+        self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: false).subscribe(self.subscriber)
+        self.subject.send(completion: .finished)
+        self.subject.send(completion: .finished)
+        self.scheduler.run()
+        #expect(self.subscriber.completions == [.finished])
+    }
+
+    @Test func `after cancelling no timer delivers anything`() {
+        let others = [ManualSubscriber<Int, TestError>(asking: .unlimited), ManualSubscriber(asking: .unlimited)]
+        self.subject.debounce(for: .seconds(1), scheduler: self.scheduler).subscribe(self.subscriber)
+        self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: true).subscribe(others[0])
+        self.subject.receive(on: self.scheduler).subscribe(others[1])
+        self.subject.send(1)
+        self.subject.send(completion: .finished)
+        for subscriber in [self.subscriber] + others { subscriber.cancel() }
+        self.scheduler.advance(milliseconds: 3_000)
+        for subscriber in [self.subscriber] + others {
+            #expect(subscriber.values.isEmpty)
+            #expect(subscriber.completions.isEmpty)
+        }
+    }
+
+    @Test func `receive delivers each value and then the completion on the scheduler, in order`() {
+        self.subject.receive(on: self.scheduler).subscribe(self.subscriber)
+        for value in 1...3 { self.subject.send(value) }
+        self.subject.send(completion: .finished)
+        #expect(self.subscriber.values == [])
+        #expect(self.scheduler.waiting == 4)
+        self.scheduler.run()
+        #expect(self.subscriber.values == [1, 2, 3])
+        #expect(self.subscriber.completions == [.finished])
+    }
+
+    @Test func `receive asks for more where the subscriber gives more demand back`() {
+        let source = UnrulyPublisher<Int, TestError>()
+        let manual = ManualSubscriber<Int, TestError>(asking: .max(1))
+        manual.onValue = { _ in .max(2) }
+        source.receive(on: self.scheduler).subscribe(manual)
+        source.emit(1)
+        #expect(source.returned == [.none])
+        self.scheduler.run()
+        #expect(source.requests == [.max(1), .max(2)])
+    }
+}
