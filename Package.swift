@@ -144,6 +144,9 @@ let edge: [Target] = [
             "PlazaWire", "EventLoop", "WebSocket", "Concurrency",
         ]),
     library(
+        "ScaleKit", in: "Tools/ScaleKit",
+        ["ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "Concurrency"]),
+    library(
         "ChaosKit", in: "Tools/ChaosKit",
         ["ClusterKit", "LoadKit", "LivePlazaKit", "MachineKit", "PlazaModel", "Concurrency"]),
 ]
@@ -169,8 +172,8 @@ let executables: [Target] = [
     executable(
         "Plaza", in: "Tools/plaza",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "Concurrency", "Settings",
-            "Tokens", "PlazaModel", "PlazaWire", "MachineKit",
+            "AttackKit", "ChaosKit", "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "ScaleKit", "Concurrency",
+            "Settings", "Tokens", "PlazaModel", "PlazaWire", "MachineKit",
         ]),
     executable(
         "Bench", in: "Tools/Bench",
@@ -271,6 +274,7 @@ let testTargets: [Target] = [
     tests(
         "AttackKitTests", in: "Tools/AttackKit",
         ["AttackKit", "LivePlazaKit", "PlazaModel", "WebSocket", "MachineKit"]),
+    tests("ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit"]),
     tests("ChaosKitTests", in: "Tools/ChaosKit", ["ChaosKit", "ClusterKit", "MachineKit", "PlazaModel"]),
     tests(
         "ClusterKitTests", in: "Tools/ClusterKit",

@@ -23,6 +23,7 @@ enum Subcommands {
     /// The visible subcommands, in the order in which a newcomer needs them.
     static let all: [any Subcommand.Type] = [
         UpCommand.self, StatusCommand.self, DemoCommand.self, LoadCommand.self, AttackCommand.self, ChaosCommand.self,
+        ScaleTestCommand.self,
         TokenCommand.self,
         DeadLettersCommand.self,
     ]

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClusterKit
+internal import Foundation
+
+/// The processor time that the processes of a service have used, from `/proc`.
+package struct CPUMeter: Sendable {
+    /// The seconds of processor time by process id.
+    private let seconds: [Int32: Double]
+
+    /// Reads the times of all instances of a service that run now.
+    package init(_ kind: ServiceKind, in cluster: LocalCluster) {
+        var seconds: [Int32: Double] = [:]
+        for process in cluster.processes where process.kind == kind.rawValue {
+            guard let pid = process.pid, let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+            else { continue }
+            seconds[pid] = Self.seconds(inStat: text)
+        }
+        self.seconds = seconds
+    }
+
+    /// The seconds used since an earlier reading by the processes that ran at both.
+    package func seconds(since earlier: CPUMeter) -> Double {
+        self.seconds.reduce(0) { sum, entry in
+            guard let before = earlier.seconds[entry.key] else { return sum }
+            return sum + max(0, entry.value - before)
+        }
+    }
+
+    /// The time in user and system mode that a `stat` file states, in seconds; 0 for a text of another form.
+    ///
+    /// The program's name may contain blanks and parentheses, so the fields are counted from the last parenthesis.
+    package static func seconds(inStat text: String) -> Double {
+        guard let end = text.lastIndex(of: ")") else { return 0 }
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+        return (user + system) / Self.ticksPerSecond
+    }
+
+    /// Linux counts processor time in hundredths of a second for all programs.
+    private static let ticksPerSecond = 100.0
+}

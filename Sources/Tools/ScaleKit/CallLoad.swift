@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClusterKit
+internal import Concurrency
+package import LivePlazaKit
+internal import PlazaModel
+
+/// Calls of one kind at a steady rate, by the owners of many lives, so that all partitions of a service have work.
+package final class CallLoad: Sendable {
+    private struct Params: Encodable, Sendable {
+        var live: LiveID
+        var seatIndex: Int?
+        var locked: Bool?
+        var metadata: [String: String]?
+        var to: [LiveID]?
+        var text: String?
+        var count: Int?
+    }
+
+    private let kind: ServiceKind
+    private let hub: ClientHub
+    private let owners: [(live: LiveID, client: PlazaClient)]
+    private let acknowledged = Locked(0)
+    private let failures = Locked<[String: Int]>([:])
+
+    /// Creates the lives, and lets their owners join.
+    ///
+    /// - Parameters:
+    ///   - kind: the service that does the work.
+    ///   - lives: how many lives.
+    ///   - addresses: the gateways.
+    ///   - name: the beginning of the lives' names.
+    ///   - token: makes a token for a user.
+    /// - Throws: the error with which a call was refused, or `LoopError`.
+    package init(
+        _ kind: ServiceKind, lives: Int, addresses: [PlazaAddress], name: String, token: @Sendable (String) -> String
+    ) async throws {
+        self.kind = kind
+        let hub = try ClientHub(name: "scale-calls")
+        self.hub = hub
+        var owners: [(LiveID, PlazaClient)] = []
+        for index in 0..<lives {
+            let live = LiveID("\(name)-\(index)")
+            let options = ClientCore.Options(token: token(live.text), session: SessionID(live.text))
+            let client = hub.client(addresses: addresses, options: options)
+            try await client.call("live.create", Params(live: live))
+            try await client.call("live.join", Params(live: live), live: live)
+            owners.append((live, client))
+        }
+        self.owners = owners
+    }
+
+    /// What one unit of work is.
+    package static func unit(of kind: ServiceKind) -> String {
+        switch kind {
+        case .roomDirectory: "metadata changes"
+        case .audiencePresence: "pages of an audience"
+        case .barrageFanout: "messages"
+        case .cohostBattle: "seats locked and unlocked"
+        case .gateway: "reads"
+        }
+    }
+
+    /// The calls acknowledged so far.
+    package var done: Int { self.acknowledged.withLock { $0 } }
+
+    /// The refusals so far, by their code.
+    package var refused: [String: Int] { self.failures.withLock { $0 } }
+
+    /// Calls until the task is cancelled.
+    ///
+    /// - Parameter interval: the time between two calls of one owner.
+    package func run(every interval: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            for (index, owner) in self.owners.enumerated() {
+                group.addTask {
+                    // The owners begin one after the other, so that calls do not come in bursts.
+                    try? await Task.sleep(for: interval * index / max(1, self.owners.count))
+                    await self.callRepeatedly(owner.live, owner.client, every: interval)
+                }
+            }
+        }
+    }
+
+    /// Ends the clients.
+    package func stop() { self.hub.stop() }
+
+    private func callRepeatedly(_ live: LiveID, _ client: PlazaClient, every interval: Duration) async {
+        var round = 0
+        var next = ContinuousClock.now
+        while !Task.isCancelled {
+            round += 1
+            let (method, params) = self.call(round, live)
+            do {
+                try await client.call(method, params)
+                self.acknowledged.withLock { $0 += 1 }
+            } catch {
+                self.failures.withLock { $0[error.code.name, default: 0] += 1 }
+            }
+            next = max(next + interval, .now - interval)
+            try? await Task.sleep(until: next)
+        }
+    }
+
+    private func call(_ round: Int, _ live: LiveID) -> (String, Params) {
+        switch self.kind {
+        case .roomDirectory: ("metadata.set", Params(live: live, metadata: ["round": "\(round)"]))
+        case .audiencePresence: ("audience.list", Params(live: live, count: 10))
+        case .barrageFanout: ("barrage.sendText", Params(live: live, text: "\(round)"))
+        case .cohostBattle: ("seat.lock", Params(live: live, seatIndex: 3, locked: round % 2 == 0))
+        case .gateway: ("live.get", Params(live: live))
+        }
+    }
+}
