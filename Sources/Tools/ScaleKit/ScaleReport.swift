@@ -55,7 +55,7 @@ package struct ServiceScale: Sendable, Encodable {
             if let ratio = self.ratio(step), ratio > ScaleReport.mostRatio {
                 findings.append(
                     "a unit of work costs \(Int((ratio * 100).rounded())) % of its cost with one instance, more than "
-                        + "\(Int(ScaleReport.mostRatio * 100)) %")
+                        + "\(Int((ScaleReport.mostRatio * 100).rounded())) %")
             }
             if step.pauseMilliseconds > ScaleReport.mostPauseMilliseconds {
                 findings.append(
