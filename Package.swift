@@ -122,9 +122,11 @@ let edge: [Target] = [
             "Tokens", "KafkaClient", "ServiceShell", "Observability", "Settings", "Compression",
         ]),
     library(
-        "LivePlazaKit", in: "Client/LivePlazaKit",
+        "ProtocolClient", in: "Client/ProtocolClient",
         ["PlazaModel", "PlazaWire", "MachineKit", "EventLoop", "WebSocket", "Concurrency"]),
     library("LivePlazaCombine", in: "Client/LivePlazaCombine"),
+    library(
+        "LivePlazaKit", in: "Client/LivePlazaKit", ["LivePlazaCombine", "PlazaModel", "PlazaWire", "MachineKit"]),
     library(
         "ClusterKit", in: "Tools/ClusterKit",
         [
@@ -134,21 +136,21 @@ let edge: [Target] = [
     library(
         "LoadKit", in: "Tools/LoadKit",
         [
-            "LivePlazaKit", "Observability", "MachineKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket",
+            "ProtocolClient", "Observability", "MachineKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket",
             "Concurrency", "Tokens",
         ]),
     library(
         "AttackKit", in: "Tools/AttackKit",
         [
-            "ClusterKit", "LoadKit", "LivePlazaKit", "ClientAddress", "Observability", "MachineKit", "PlazaModel",
+            "ClusterKit", "LoadKit", "ProtocolClient", "ClientAddress", "Observability", "MachineKit", "PlazaModel",
             "PlazaWire", "EventLoop", "WebSocket", "Concurrency",
         ]),
     library(
         "ScaleKit", in: "Tools/ScaleKit",
-        ["ClusterKit", "LoadKit", "LivePlazaKit", "PlazaModel", "Concurrency"]),
+        ["ClusterKit", "LoadKit", "ProtocolClient", "PlazaModel", "Concurrency"]),
     library(
         "ChaosKit", in: "Tools/ChaosKit",
-        ["ClusterKit", "LoadKit", "LivePlazaKit", "MachineKit", "PlazaModel", "Concurrency"]),
+        ["ClusterKit", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "Concurrency"]),
 ]
 
 let executables: [Target] = [
@@ -172,7 +174,8 @@ let executables: [Target] = [
     executable(
         "Plaza", in: "Tools/plaza",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "KafkaClient", "LoadKit", "LivePlazaKit", "ScaleKit", "Concurrency",
+            "AttackKit", "ChaosKit", "ClusterKit", "KafkaClient", "LoadKit", "ProtocolClient", "ScaleKit",
+            "Concurrency",
             "Settings", "Tokens", "PlazaModel", "PlazaWire", "MachineKit",
         ]),
     executable(
@@ -192,7 +195,7 @@ let testTargets: [Target] = [
             "MachineKit", "PlazaModel", "PlazaWire", "DirectoryCore", "AudienceCore", "BarrageCore", "StageCore",
             "GatewayCore", "WebSocket", "Tokens", "HTTPClient", "RedisClient", "KafkaClient", "ServiceShell",
             "Presence",
-            "Webhooks", "LivePlazaKit", "Observability",
+            "Webhooks", "ProtocolClient", "Observability",
         ]),
     library(
         "TestSupport", in: "../Tests/TestSupport",
@@ -270,23 +273,26 @@ let testTargets: [Target] = [
     tests("SettingsTests", in: "Services/Runtime/Settings", ["Settings"]),
     tests(
         "LoadKitTests", in: "Tools/LoadKit",
-        ["LoadKit", "LivePlazaKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
+        ["LoadKit", "ProtocolClient", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
     tests(
         "AttackKitTests", in: "Tools/AttackKit",
-        ["AttackKit", "LivePlazaKit", "PlazaModel", "WebSocket", "MachineKit"]),
+        ["AttackKit", "ProtocolClient", "PlazaModel", "WebSocket", "MachineKit"]),
     tests("ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit"]),
     tests("ChaosKitTests", in: "Tools/ChaosKit", ["ChaosKit", "ClusterKit", "MachineKit", "PlazaModel"]),
     tests(
         "ClusterKitTests", in: "Tools/ClusterKit",
         ["ClusterKit", "ChildProcess", "Tokens", "Concurrency", "TestSupport"]),
     tests(
+        "ProtocolClientTests", in: "Client/ProtocolClient",
+        ["ProtocolClient", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
+    tests(
         "LivePlazaKitTests", in: "Client/LivePlazaKit",
-        ["LivePlazaKit", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
+        ["LivePlazaKit", "LivePlazaCombine", "Repository", "PlazaModel", "PlazaWire", "MachineKit"]),
     tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "ChildProcess", "LoadKit", "LivePlazaKit", "PlazaModel",
+            "AttackKit", "ChaosKit", "ClusterKit", "ChildProcess", "LoadKit", "ProtocolClient", "PlazaModel",
             "PlazaWire", "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
         ], exclude: ["boundary_table.py"]),
 ]

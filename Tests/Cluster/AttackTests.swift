@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AttackKit
 import ClusterKit
-import LivePlazaKit
 import PlazaModel
+import ProtocolClient
 import TestSupport
 import Testing
 

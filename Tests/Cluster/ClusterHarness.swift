@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
 import Foundation
-import LivePlazaKit
 import LoadKit
 import PlazaModel
+import ProtocolClient
 import Tokens
 
 /// The addresses and tokens of a running cluster, a load run and the scenario, shared by its tests.

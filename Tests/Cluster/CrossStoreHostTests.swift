@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import LivePlazaKit
 import LoadKit
 import PlazaModel
+import ProtocolClient
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import LivePlazaKit
 import LoadKit
 import PlazaModel
+import ProtocolClient
 import Testing
 
 /// Effects of a change in one service on the state of another (R18.1, R18.10, R6.20), in real processes: users.

@@ -2,8 +2,8 @@
 import ClusterKit
 import Concurrency
 import Foundation
-import LivePlazaKit
 import LoadKit
+import ProtocolClient
 import TestSupport
 import Testing
 

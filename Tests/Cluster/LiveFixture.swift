@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import LivePlazaKit
 import LoadKit
 import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+import ProtocolClient
 
 /// One live of the suite's cluster with its host and a watcher, each a real client.
 struct LiveFixture {

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import LivePlazaKit
 import LoadKit
 import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+import ProtocolClient
 
 /// A real client that records all it receives, in order, so that a test can check the order.
 final class RecordingClient {

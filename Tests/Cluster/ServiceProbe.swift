@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
-import LivePlazaKit
 import PlazaModel
+import ProtocolClient
 
 /// Calls one service repeatedly and measures the longest time until a reply: the length of its outage.
 ///

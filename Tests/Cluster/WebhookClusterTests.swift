@@ -3,10 +3,10 @@ import ClusterKit
 import Concurrency
 import Foundation
 import HTTPClient
-import LivePlazaKit
 import LoadKit
 import PlazaModel
 import PlazaWire
+import ProtocolClient
 import TestSupport
 import Testing
 

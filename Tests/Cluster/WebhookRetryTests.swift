@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
 import Foundation
-import LivePlazaKit
 import LoadKit
 import PlazaModel
 import PlazaWire
+import ProtocolClient
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-package import LivePlazaKit
 package import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+package import ProtocolClient
 
 /// The cluster that is attacked; all its addresses are on the loopback interface.
 package struct AttackTarget: Sendable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import EventLoop
-internal import LivePlazaKit
 internal import LoadKit
 internal import PlazaModel
+internal import ProtocolClient
 
 /// Runs attacks one after another, each while honest clients use the cluster.
 package enum AttackRunner {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ClusterKit
 internal import Concurrency
-internal import LivePlazaKit
 internal import LoadKit
 internal import Observability
+internal import ProtocolClient
 
 /// Reads the gateways' metrics, and sends requests to their HTTP ports, while an attack runs.
 actor GatewayMonitor {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-internal import LivePlazaKit
 internal import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+internal import ProtocolClient
 
 /// Checks that each partition of the directory still works: creates a live in it, then ends the live.
 struct PartitionCheck {

@@ -2,8 +2,8 @@
 package import ClusterKit
 internal import Concurrency
 internal import Glibc
-internal import LivePlazaKit
 internal import LoadKit
+internal import ProtocolClient
 
 /// What a chaos run does.
 package struct ChaosPlan: Sendable {

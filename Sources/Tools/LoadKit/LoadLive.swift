@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-internal import LivePlazaKit
 internal import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+internal import ProtocolClient
 
 /// One live of a run: what was sent, what was acknowledged, and what its viewers received.
 final class LoadLive {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-package import LivePlazaKit
 package import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+package import ProtocolClient
 
 /// The parameters of a load run.
 package struct LoadPlan: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
-internal import LivePlazaKit
 internal import PlazaModel
+internal import ProtocolClient
 
 // What the connections of owners and viewers receive.
 extension LoadRun: PlazaConnectionDelegate {

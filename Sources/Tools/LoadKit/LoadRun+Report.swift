@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import LivePlazaKit
+internal import ProtocolClient
 
 extension LoadRun {
     /// The results of the run so far.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import EventLoop
-internal import LivePlazaKit
 internal import PlazaModel
+internal import ProtocolClient
 
 /// One load run on its event loop.
 ///

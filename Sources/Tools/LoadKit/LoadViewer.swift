@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-internal import LivePlazaKit
 internal import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+internal import ProtocolClient
 
 /// One viewer of a live.
 final class LoadViewer {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ClusterKit
 internal import Concurrency
-package import LivePlazaKit
 internal import PlazaModel
+package import ProtocolClient
 
 /// Calls of one kind at a steady rate, by the owners of many lives, so that all partitions of a service have work.
 package final class CallLoad: Sendable {

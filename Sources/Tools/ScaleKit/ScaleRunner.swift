@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ClusterKit
-internal import LivePlazaKit
 internal import LoadKit
+internal import ProtocolClient
 
 /// What a scale test does.
 package struct ScalePlan: Sendable {

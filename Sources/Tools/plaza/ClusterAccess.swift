@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
 import Foundation
-import LivePlazaKit
+import ProtocolClient
 import Settings
 import Tokens
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import LivePlazaKit
 import LoadKit
+// SPDX-License-Identifier: Apache-2.0
+import ProtocolClient
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import EventLoop
-internal import LivePlazaKit
 internal import MachineKit
 internal import PlazaModel
+internal import ProtocolClient
 internal import WebSocket
 
 /// All connections of one attack, on an event loop of its own.

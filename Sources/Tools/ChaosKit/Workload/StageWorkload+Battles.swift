@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
-internal import LivePlazaKit
 internal import PlazaModel
+internal import ProtocolClient
 
 /// Connects the two lives and lets them battle, again and again.
 extension StageWorkload {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
-internal import LivePlazaKit
 internal import PlazaModel
+internal import ProtocolClient
 
 /// A guest applies for a seat, sits, and leaves it, again and again.
 extension StageWorkload {

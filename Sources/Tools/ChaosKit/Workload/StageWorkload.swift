@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
-internal import LivePlazaKit
 internal import PlazaModel
+internal import ProtocolClient
 
 /// Two connected lives with all that needs coordination: guests on seats, co-hosts, battles, messages.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
-internal import LivePlazaKit
 internal import PlazaModel
+internal import ProtocolClient
 
 /// A real client in one live that records all that it receives, in order.
 final class Witness: Sendable {

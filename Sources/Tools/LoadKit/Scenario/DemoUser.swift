@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-package import LivePlazaKit
 package import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+package import ProtocolClient
 
 /// What went wrong in a scenario.
 package struct ScenarioFailure: Error, CustomStringConvertible, Sendable {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-internal import LivePlazaKit
 internal import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+internal import ProtocolClient
 
 /// The first half: lives open, viewers find and join them, chat, and one is kicked.
 extension Scenario {

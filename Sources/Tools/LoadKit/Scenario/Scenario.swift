@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-package import LivePlazaKit
 internal import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+package import ProtocolClient
 
 /// A scenario with real clients: two hosts, their viewers, a kick, a guest, a co-host connection, a battle, the end.
 ///

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import LivePlazaKit
 import MachineKit
 import PlazaModel
+// SPDX-License-Identifier: Apache-2.0
+import ProtocolClient
 import Testing
 
 /// The numbers, retries and limits of calls.

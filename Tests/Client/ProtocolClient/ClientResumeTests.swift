@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-import LivePlazaKit
 import MachineKit
 import PlazaModel
 import PlazaWire
+// SPDX-License-Identifier: Apache-2.0
+import ProtocolClient
 import Testing
 
 /// Resuming a live after a reconnect, with a replay of the missed items.
