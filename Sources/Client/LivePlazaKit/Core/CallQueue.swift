@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// A call without an outcome.
+///
+/// All times are milliseconds of the core's clock.
+struct UnfinishedCall: Sendable {
+    /// By which the client knows the call.
+    let handle: Int
+    /// By which the server knows it, from its first sending on.
+    var id: Int64?
+    let method: String
+    /// A JSON object.
+    let params: [UInt8]
+    /// The live that the call is about.
+    let live: LiveID?
+    /// When it fails.
+    let deadline: Double
+    /// When it was first sent; a later copy states its age.
+    var firstSent: Double?
+    /// Whether it waits for its reply on the present connection.
+    var isSent = false
+    /// A rejected call is not repeated before this time.
+    var notBefore = 0.0
+    /// How often it was repeated because the server was busy.
+    var repeats = 0
+
+    init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {
+        self.handle = handle
+        self.method = method
+        self.params = params
+        self.live = live
+        self.deadline = deadline
+    }
+}
+
+/// The calls without an outcome, in the order in which they were made.
+///
+/// A call that was sent keeps its id, so that the server applies it at most once.
+struct CallQueue: Sendable {
+    private var calls: [UnfinishedCall] = []
+    private let random: Chance
+    /// When the last calls were sent, at most `maxRate` of them.
+    private var sendTimes: [Double] = []
+
+    /// How many calls the server answers at once for a session.
+    private static let maxOpen = 16
+    /// How many calls are sent in any second.
+    ///
+    /// The server closes a connection that sends 200 frames in one.
+    private static let maxRate = 100
+    /// How often a call is repeated because the server was busy.
+    private static let maxRepeats = 3
+
+    init(random: @escaping Chance) { self.random = random }
+
+    var count: Int { self.calls.count }
+
+    mutating func add(_ call: UnfinishedCall) { self.calls.append(call) }
+
+    /// The call that a reply with this id answers.
+    func call(id: Int64) -> UnfinishedCall? { self.calls.first { $0.id == id } }
+
+    /// Whether a call of this method about this live is unfinished.
+    func contains(_ method: String, _ live: LiveID) -> Bool {
+        self.calls.contains { $0.method == method && $0.live == live }
+    }
+
+    mutating func remove(handle: Int) { self.calls.removeAll { $0.handle == handle } }
+
+    /// Marks all calls as not sent, because the connection is lost.
+    mutating func connectionLost() {
+        for index in self.calls.indices { self.calls[index].isSent = false }
+    }
+
+    /// Puts a call off that the server was too busy for, to send it again with the same id.
+    ///
+    /// - Returns: whether it is sent again.
+    mutating func repeatsLater(handle: Int, _ error: ErrorInfo, at now: Double) -> Bool {
+        guard error.isRetriable, let index = self.calls.firstIndex(where: { $0.handle == handle }),
+            self.calls[index].repeats < Self.maxRepeats
+        else { return false }
+        let call = self.calls[index]
+        let jitter = BackOff.pause(failures: call.repeats, random: self.random(), first: 200)
+        let at = now + (error.retryMilliseconds ?? 1000) + jitter
+        guard at < call.deadline else { return false }
+        self.calls[index].isSent = false
+        self.calls[index].repeats += 1
+        self.calls[index].notBefore = at
+        return true
+    }
+
+    /// Takes the frames to send now, in the order of the calls.
+    ///
+    /// Calls behind an unanswered `live.join` wait: before its reply the server would refuse them with `notInRoom`. A call
+    /// gets its id when it is first sent, because each new call of a session, a login too, needs a higher one than those
+    /// before.
+    mutating func takeFrames(at now: Double, makeID: () -> Int64) -> [[UInt8]] {
+        var frames: [[UInt8]] = []
+        var open = self.openCount
+        for index in self.calls.indices {
+            guard open < Self.maxOpen, self.freeAt <= now else { break }
+            let call = self.calls[index]
+            if !call.isSent, call.notBefore <= now {
+                let age = call.firstSent.map { max(0, Int64((now - $0).rounded())) }
+                let id = call.id ?? makeID()
+                self.calls[index].firstSent = call.firstSent ?? now
+                self.calls[index].id = id
+                self.calls[index].isSent = true
+                open += 1
+                self.sendTimes.append(now)
+                if self.sendTimes.count > Self.maxRate { self.sendTimes.removeFirst() }
+                frames.append(OutgoingFrame.call(id, call.method, call.params, age: age))
+            }
+            if call.method == "live.join" { break }
+        }
+        return frames
+    }
+
+    /// Removes the calls whose deadline is over.
+    mutating func takeExpired(at now: Double) -> [UnfinishedCall] {
+        guard self.calls.contains(where: { $0.deadline <= now }) else { return [] }
+        let expired = self.calls.filter { $0.deadline <= now }
+        self.calls.removeAll { $0.deadline <= now }
+        return expired
+    }
+
+    /// Removes all calls.
+    mutating func takeAll() -> [UnfinishedCall] {
+        defer { self.calls = [] }
+        return self.calls
+    }
+
+    /// When the next call expires or, on an open connection, may be sent again; infinite if nothing is due.
+    func dueAt(isOpen: Bool) -> Double {
+        var due = Double.infinity
+        var isBlocked = !isOpen || self.openCount >= Self.maxOpen
+        for call in self.calls {
+            due = min(due, call.deadline)
+            if !isBlocked, !call.isSent { due = min(due, max(call.notBefore, self.freeAt)) }
+            if call.method == "live.join" { isBlocked = true }
+        }
+        return due
+    }
+
+    /// When the next call may be sent without too many of them in a second.
+    private var freeAt: Double {
+        self.sendTimes.count < Self.maxRate ? -.infinity : self.sendTimes[0] + 1000
+    }
+
+    private var openCount: Int { self.calls.count { $0.isSent } }
+}
+
+/// The frames that a client sends.
+enum OutgoingFrame {
+    /// How many bytes the parameters of a call may have: a message has at most 64 KiB.
+    private static let maxParams = (64 << 10) - 256
+
+    /// Writes a call.
+    ///
+    /// `age`: of a call that is sent again: milliseconds since it was first sent.
+    static func call(_ id: Int64, _ method: String, _ params: [UInt8], age: Int64? = nil) -> [UInt8] {
+        var bytes = Array("{".utf8)
+        if let age { bytes += Array("\"age\":\(age),".utf8) }
+        bytes += Array("\"id\":\(id),\"method\":".utf8) + Wire.encode(method) + Array(",\"params\":".utf8)
+        bytes += params
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// Writes the parameters of a call.
+    ///
+    /// - Throws: `invalidParameter` for a number that JSON has not; `messageTooLong` for what the server would close the
+    ///   connection for.
+    static func params(_ params: [String: JSONValue]) throws(ErrorInfo) -> [UInt8] {
+        guard params.values.allSatisfy(Self.isJSON) else {
+            throw ErrorInfo(.invalidParameter, "a parameter is no finite number")
+        }
+        let bytes = Wire.encode(JSONValue.object(params))
+        guard bytes.count <= Self.maxParams else {
+            throw ErrorInfo(.messageTooLong, "the parameters have more than 64 KiB")
+        }
+        return bytes
+    }
+
+    private static func isJSON(_ value: JSONValue) -> Bool {
+        switch value {
+        case .number(let number): number.isFinite
+        case .array(let values): values.allSatisfy(Self.isJSON)
+        case .object(let members): members.values.allSatisfy(Self.isJSON)
+        case .null, .bool, .integer, .text: true
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The states of a client's connection.
+enum LinkState: Sendable {
+    case idle
+    case fetchingToken
+    case connecting
+    case loggingIn
+    case open
+    case waiting
+    case ended
+}
+
+/// The connection of a client: when it is opened, taken as lost, waited for, and given up; and with which token.
+///
+/// All times are milliseconds of the core's clock.
+struct Link: Sendable {
+    /// What the owner of the link does, in this order.
+    enum Effect: Sendable {
+        case act(ClientAction)
+        /// The connection is lost, and another one follows.
+        case lost
+        /// No connection follows; unfinished calls fail with this error.
+        case ended(ErrorInfo)
+    }
+
+    private(set) var state = LinkState.idle
+    var tokens: TokenKeeper
+    var heartbeat: Heartbeat
+    private let random: Chance
+    private var effects: [Effect] = []
+    /// How often the connection failed since the last login.
+    private var failures = 0
+    /// When the present state ends by itself: an attempt that takes too long, or a pause.
+    private var stateEndsAt = Double.infinity
+    /// When to leave a gateway that stops.
+    private var drainAt = Double.infinity
+    private var isOnline = true
+
+    /// How long a connection may take to open, and a login or a ping to be answered.
+    private static let answerTimeout = 10_000.0
+    /// How long to wait at least while the system has no network.
+    private static let offlinePause = 30_000.0
+    /// A gateway that stops asks its clients to leave within some time; longer ones are cut to this.
+    private static let maxDrain = 60_000.0
+
+    init(hasTokenProvider: Bool, pingInterval: Double, random: @escaping Chance) {
+        self.random = random
+        self.tokens = TokenKeeper(hasProvider: hasTokenProvider, random: random)
+        self.heartbeat = Heartbeat(interval: pingInterval, answerTimeout: Self.answerTimeout)
+    }
+
+    /// What is to be done since the last call of this.
+    mutating func takeEffects() -> [Effect] {
+        guard !self.effects.isEmpty else { return [] }
+        defer { self.effects = [] }
+        return self.effects
+    }
+
+    /// Connects, with a new token if the present one has ended or ends soon.
+    mutating func begin(toNextAddress: Bool, at now: Double) {
+        guard self.tokens.needsNew(at: now) else { return self.connect(toNextAddress: toNextAddress, at: now) }
+        self.enter(.fetchingToken, until: .infinity)
+        self.effects.append(.act(.fetchToken))
+    }
+
+    /// The token provider has answered.
+    mutating func tokenFetched(_ token: TokenValue, at now: Double) {
+        self.tokens.use(token, at: now)
+        if self.state == .fetchingToken { self.connect(toNextAddress: false, at: now) }
+    }
+
+    /// The token provider has failed.
+    mutating func tokenFailed(at now: Double) {
+        let pause = self.tokens.failed(at: now)
+        if self.state == .fetchingToken { self.wait(pause, at: now) }
+    }
+
+    /// The login was sent.
+    mutating func loggingIn(at now: Double) { self.enter(.loggingIn, until: now + Self.answerTimeout) }
+
+    /// The login has succeeded.
+    mutating func opened() {
+        self.enter(.open, until: .infinity)
+        self.failures = 0
+        self.tokens.accepted()
+    }
+
+    /// Whether a connection is there or on its way.
+    var isUp: Bool { self.state == .connecting || self.state == .loggingIn || self.state == .open }
+
+    /// The gateway stops: the client leaves it at a random moment, so that not all of its clients come to the next one
+    /// at once.
+    mutating func drain(within: Double, at now: Double) {
+        self.drainAt = now + self.random() * min(within, Self.maxDrain)
+    }
+
+    /// The app is shown, or there may be a network: a waiting client connects soon.
+    ///
+    /// `spread`: over how many milliseconds to spread the attempt.
+    /// Returns whether an open connection is to be checked.
+    mutating func probe(spread: Double, at now: Double) -> Bool {
+        if self.state == .waiting { self.stateEndsAt = min(self.stateEndsAt, now + self.random() * spread) }
+        return self.state == .open && !self.heartbeat.isWaiting
+    }
+
+    /// - Returns: whether that is news.
+    mutating func setOnline(_ isOnline: Bool, at now: Double) -> Bool {
+        guard self.isOnline != isOnline else { return false }
+        self.isOnline = isOnline
+        if !isOnline, self.state == .waiting { self.stateEndsAt = max(self.stateEndsAt, now + Self.offlinePause) }
+        return true
+    }
+
+    /// When `tick` must be called next; infinite if nothing is due.
+    var dueAt: Double {
+        guard self.state == .open else { return self.stateEndsAt }
+        return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.heartbeat.lostAt)
+    }
+
+    /// Ends pauses, attempts that take too long, and connections that are silent.
+    mutating func tick(at now: Double) {
+        switch self.state {
+        case .waiting: if self.stateEndsAt <= now { self.begin(toNextAddress: true, at: now) }
+        case .connecting, .loggingIn: if self.stateEndsAt <= now { self.disconnect(at: now) }
+        case .open:
+            if min(self.drainAt, self.heartbeat.lostAt) <= now { return self.disconnect(at: now) }
+            guard self.tokens.renewAt <= now else { return }
+            self.tokens.renewAt = .infinity
+            self.effects.append(.act(.fetchToken))
+        case .idle, .fetchingToken, .ended: break
+        }
+    }
+
+    /// Gives the connection up, and connects again later.
+    ///
+    /// `atLeast`: milliseconds to wait besides the back-off.
+    mutating func disconnect(at now: Double, atLeast: Double = 0) {
+        self.effects.append(.act(.disconnect(code: CloseCode.normal)))
+        self.lost(code: CloseCode.lost, at: now, atLeast: atLeast)
+    }
+
+    /// The connection is lost: waits for the next attempt, or ends.
+    ///
+    /// `code`: the close code.
+    /// `error`: the reason, if the server gave one before it closed.
+    /// `atLeast`: milliseconds to wait besides the back-off.
+    mutating func lost(code: Int, at now: Double, error: ErrorInfo? = nil, atLeast: Double = 0) {
+        let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
+        if isTokenFault ? !self.tokens.refused() : !CloseCode.allowsReconnect(after: code) {
+            let reason = error ?? ErrorInfo(.failed, "the connection ended with code \(code)")
+            return self.end(code: code, reason, tells: true)
+        }
+        if error != nil { self.effects.append(.act(.disconnect(code: CloseCode.normal))) }
+        self.effects.append(.lost)
+        self.effects.append(.act(.event(.disconnected(code: code))))
+        self.wait(atLeast + BackOff.pause(failures: self.failures, random: self.random()), at: now)
+        self.failures += 1
+    }
+
+    /// Ends for good.
+    ///
+    /// `error`: what unfinished calls fail with.
+    /// `tells`: whether the end is an event.
+    mutating func end(code: Int, _ error: ErrorInfo, tells: Bool) {
+        self.enter(.ended, until: .infinity)
+        self.effects.append(.act(.disconnect(code: CloseCode.normal)))
+        if tells { self.effects.append(.act(.event(.ended(code: code, error)))) }
+        self.effects.append(.ended(error))
+    }
+
+    private mutating func connect(toNextAddress: Bool, at now: Double) {
+        self.enter(.connecting, until: now + Self.answerTimeout)
+        self.heartbeat.start(at: now)
+        self.effects.append(.act(.connect(toNextAddress: toNextAddress)))
+    }
+
+    private mutating func wait(_ pause: Double, at now: Double) {
+        self.enter(.waiting, until: now + (self.isOnline ? pause : max(pause, Self.offlinePause)))
+        self.drainAt = .infinity
+    }
+
+    private mutating func enter(_ state: LinkState, until end: Double) {
+        self.state = state
+        self.stateEndsAt = end
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// Which live a client is in: ticket, position in the feed, and the last notice; all that a resume needs.
+struct LivePlace: Sendable {
+    /// The live that the client is in.
+    private(set) var live: LiveID?
+    private(set) var tracker = FeedTracker()
+    private var ticket: Ticket?
+    /// Where the feed begins, as the join's reply said.
+    private var startToken: String?
+    /// The id of the last notice.
+    private(set) var lastNotice: String?
+    /// The live of a join without a reply.
+    private var joining: LiveID?
+    /// Frames of that live, which wait for the reply.
+    private var early: [IncomingFrame] = []
+
+    /// How many frames of a live are kept while its join is not answered.
+    private static let maxEarlyFrames = 1000
+
+    /// How a login continues where the client was.
+    var resumePoint: ResumePoint? {
+        guard let live = self.live, let ticket = self.ticket else { return nil }
+        let token = self.tracker.token ?? self.startToken
+        let position = token.flatMap { FeedToken(text: $0)?.position } ?? FeedPosition(epoch: 0, number: 0)
+        return ResumePoint(live: live, ticket: ticket, position: position, token: token)
+    }
+
+    /// A join was called; what is received for this live meanwhile is kept until its reply.
+    mutating func joining(_ live: LiveID) {
+        self.joining = live
+        self.early = []
+    }
+
+    /// Where this user's notices continue.
+    mutating func noticesFrom(_ id: String) {
+        if self.lastNotice == nil, !id.isEmpty { self.lastNotice = id }
+    }
+
+    /// A frame of a live, or a notice, was received.
+    mutating func received(_ frame: IncomingFrame) -> [ClientEvent] {
+        let live: LiveID
+        switch frame {
+        case .notice(let notice):
+            guard Self.isLater(notice.id, than: self.lastNotice) else { return [] }
+            self.lastNotice = notice.id
+            live = notice.live
+        case .feed(let feed): live = feed.live
+        case .counts(let counts): live = counts.live
+        case .reply, .drain, .unknown: return []
+        }
+        if live == self.joining, live != self.live {
+            if self.early.count < Self.maxEarlyFrames { self.early.append(frame) }
+            return []
+        }
+        return self.apply(frame)
+    }
+
+    /// A resume has succeeded.
+    mutating func resumed(ticket: Ticket, position: FeedPosition, replayed: Bool) -> [ClientEvent] {
+        self.ticket = ticket
+        if !replayed { self.tracker.resume(at: position) }
+        return self.live.map { [.resumed($0, replayed: replayed)] } ?? []
+    }
+
+    /// The client could not return into its live.
+    ///
+    /// `isLeaving`: whether the app has asked to leave already.
+    mutating func lost(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
+        guard let live = self.live else { return [] }
+        self.forget()
+        return [isLeaving ? .left(live) : .lost(live, error)]
+    }
+
+    /// A call has ended: follows joins, leaves and ends.
+    mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
+        guard let live = call.live else { return [] }
+        if call.method == "live.join", live == self.joining { return self.joinEnded(live, result) }
+        guard live == self.live else { return [] }
+        switch (call.method, result) {
+        case ("live.leave", .success):
+            self.forget()
+            return [.left(live)]
+        case ("live.leave", .failure(let error)) where error.has(.notInRoom):
+            self.forget()
+            return [.left(live)]
+        case ("live.end", .success(let result)):
+            self.forget()
+            guard case .statistics(let statistics) = result else { return [.liveEnded(live, statistics: nil)] }
+            return [.liveEnded(live, statistics: statistics)]
+        default: return []
+        }
+    }
+
+    /// The client is in no live any more, so that a reconnect resumes none.
+    mutating func forget() {
+        self.live = nil
+        self.ticket = nil
+        self.startToken = nil
+        self.tracker = FeedTracker()
+    }
+
+    private mutating func joinEnded(_ live: LiveID, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
+        let early = self.early
+        self.joining = nil
+        self.early = []
+        guard case .success(.joined(let ticket, let epoch, let confirmed, let token)) = result else { return [] }
+        let isAgain = self.live == live && self.tracker.position?.epoch == epoch
+        if !isAgain { self.tracker = FeedTracker() }
+        self.startToken = token ?? (isAgain ? self.startToken : nil)
+        self.live = live
+        self.ticket = ticket
+        var events: [ClientEvent] = [.joined(live, isAgain: isAgain, isConfirmed: confirmed)]
+        for frame in early { events += self.apply(frame) }
+        return events
+    }
+
+    private mutating func apply(_ frame: IncomingFrame) -> [ClientEvent] {
+        switch frame {
+        case .notice(let notice): return self.apply(notice)
+        case .counts(let counts): return counts.live == self.live ? [.counts(counts)] : []
+        case .feed(let feed):
+            guard feed.live == self.live else { return [] }
+            let (items, hasGap) = self.tracker.record(feed)
+            // `liveEnded` is a live's last item. Then the client is out of the live.
+            if items.contains(where: \.isEnd) { self.forget() }
+            let entries = items.compactMap { item in
+                item.content.map { FeedEntry(n: item.n, at: item.at, content: $0) }
+            }
+            let faults = items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
+            return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: hasGap)]
+        case .reply, .drain, .unknown: return []
+        }
+    }
+
+    private mutating func apply(_ notice: NoticeFrame) -> [ClientEvent] {
+        if let fault = notice.fault { return [.badFrame(fault)] }
+        guard let content = notice.content else { return [] }
+        if case .kickedOut(let reason, let by) = content {
+            // Tickets below `floor` are void. A client whose ticket stays valid joined after the kick, or another device
+            // of the user was put out in its favour.
+            let isVoid = notice.floor.map { floor in self.ticket.map { $0 < floor } ?? true } ?? true
+            guard notice.live == self.live, isVoid else { return [] }
+            self.forget()
+            return [.kickedOut(notice.live, reason: reason, by: by)]
+        }
+        let to = UserKey(AppID(""), UserID(""))
+        return [.notice(Notice(to: to, live: notice.live, at: notice.at, floor: notice.floor, content: content))]
+    }
+
+    /// Whether a notice comes after the last known one.
+    ///
+    /// Ids are `partition-offset`; a user's notices share a partition.
+    private static func isLater(_ id: String, than last: String?) -> Bool {
+        guard let last else { return true }
+        let (new, old) = (id.split(separator: "-"), last.split(separator: "-"))
+        guard new.count == 2, old.count == 2, new[0] == old[0], let offset = Int64(new[1]), let known = Int64(old[1])
+        else { return true }
+        return offset > known
+    }
+}

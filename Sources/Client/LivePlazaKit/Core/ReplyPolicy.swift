@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension ErrorInfo {
+    /// An error with one of the protocol's codes.
+    ///
+    /// `retryAfter`: after how many milliseconds a retry makes sense; nil if it makes none.
+    init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil) {
+        self.init(code: code.code, message: message, retryAfter: retryAfter.map { .milliseconds($0) })
+    }
+
+    /// What a server sent that is not of the protocol.
+    static func badFrame(_ what: String) -> ErrorInfo { ErrorInfo(.badFrame, "the server sent \(what)") }
+
+    /// Whether the error has this code.
+    func has(_ code: ReplyCode) -> Bool { self.code == code.code }
+
+    /// `retryAfter` in milliseconds.
+    var retryMilliseconds: Double? {
+        self.retryAfter.map { duration in
+            let (seconds, attoseconds) = duration.components
+            return Double(seconds) * 1000 + Double(attoseconds) / 1e15
+        }
+    }
+
+    /// Whether the same call, with the same id, may be tried again.
+    var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }
+}
+
+/// The close codes of a WebSocket that mean something to a client (PROTOCOL.md, section 14).
+enum CloseCode {
+    static let normal = 1000
+    /// The connection ended without a close frame, or could not be opened.
+    static let lost = 1006
+    static let tokenRefused = Int(DisconnectCode.tokenRefused.code)
+    static let tokenExpired = Int(DisconnectCode.tokenExpired.code)
+    static let replaced = Int(DisconnectCode.replaced.code)
+    static let signedInElsewhere = Int(DisconnectCode.kickedOffline.code)
+    static let tooManyConnections = Int(DisconnectCode.tooManyConnections.code)
+
+    /// Whether a client may reconnect by itself after a connection ended with this code.
+    static func allowsReconnect(after code: Int) -> Bool { !(4100...4199).contains(code) }
+}
+
+/// What the error of a login, or of a resume, means (PROTOCOL.md, section 7).
+enum LoginVerdict: Equatable, Sendable {
+    /// As if the connection was closed with the code.
+    case closed(code: Int)
+    /// Try the same later.
+    case again
+    /// The live is over for this client.
+    case lost
+    /// The client ends.
+    case end
+
+    init(_ error: ErrorInfo, isResume: Bool) {
+        self =
+            switch ReplyCode(error.code) {
+            case .tokenExpired: .closed(code: CloseCode.tokenExpired)
+            case .tokenInvalid: .closed(code: CloseCode.tokenRefused)
+            case .signedInElsewhere: .closed(code: CloseCode.signedInElsewhere)
+            case .overLimit: .closed(code: CloseCode.tooManyConnections)
+            case .overloaded, .unavailable, .timedOut, .tooFrequent: .again
+            default: isResume ? .lost : .end
+            }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+@testable import LivePlazaKit
+
+/// A client's core, which is told what happens and whose actions are kept as texts.
+struct CoreHarness {
+    var core: ClientCore
+    var sent: [String] = []
+    var events: [ClientEvent] = []
+    var ended: [Int: Result<CallResult, ErrorInfo>] = [:]
+    var connects: [Bool] = []
+
+    init(hasTokenProvider: Bool = false) {
+        let options = ClientCore.Options(session: SessionID("s"), hasTokenProvider: hasTokenProvider)
+        self.core = ClientCore(options) { 0.5 }
+    }
+
+    mutating func perform(_ actions: [ClientAction]) {
+        for action in actions {
+            switch action {
+            case .connect(let toNextAddress): self.connects.append(toNextAddress)
+            case .send(let bytes): self.sent.append(String(decoding: bytes, as: UTF8.self))
+            case .disconnect, .fetchToken: break
+            case .callEnded(let handle, let result): self.ended[handle] = result
+            case .event(let event): self.events.append(event)
+            }
+        }
+    }
+
+    mutating func receive(_ text: String, at now: Double = 0) throws {
+        self.perform(self.core.received(try IncomingFrame(Array(text.utf8)), at: now))
+    }
+
+    /// A core that is logged in.
+    static func loggedIn() throws -> CoreHarness {
+        var harness = CoreHarness()
+        harness.perform(harness.core.start(TokenValue(text: "t", left: 1e9), at: 0))
+        harness.perform(harness.core.opened(at: 0))
+        try harness.receive(
+            #"{"reply":{"id":1,"result":{"loggedIn":{"gateway":"g","notices":"3-10","session":"s","#
+                + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#)
+        harness.sent = []
+        return harness
+    }
+
+    /// A core that is in the live `concert`, of epoch 77, after item 11.
+    static func joined() throws -> CoreHarness {
+        var harness = try CoreHarness.loggedIn()
+        _ = harness.call("live.join", live: "concert")
+        try harness.receive(
+            #"{"reply":{"id":2,"result":{"joined":{"ticket":421,"epoch":77,"confirmed":true,"token":"77.11.500"}}}}"#)
+        harness.sent = []
+        harness.events = []
+        return harness
+    }
+
+    mutating func call(_ method: String, live: LiveID? = nil, at now: Double = 0) -> Int {
+        let (handle, actions) = self.core.call(method, params: Array("{}".utf8), live: live, at: now)
+        self.perform(actions)
+        return handle
+    }
+}
+
+struct ClientCoreTests {
+    @Test func aLoginNamesTokenAndSession() throws {
+        var harness = CoreHarness()
+        harness.perform(harness.core.start(TokenValue(text: "t", left: 1e9), at: 0))
+        #expect(harness.connects == [false])
+        harness.perform(harness.core.opened(at: 0))
+        #expect(harness.sent == [#"{"id":1,"method":"login","params":{"session":"s","token":"t"}}"#])
+    }
+
+    @Test func aCallIsSentAgainWithItsIDAndAge() throws {
+        var harness = try CoreHarness.loggedIn()
+        let handle = harness.call("like.send")
+        #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
+        harness.perform(harness.core.closed(code: 1006, at: 1000))
+        harness.perform(harness.core.tick(at: 1100))
+        #expect(harness.connects == [false, true])
+        harness.perform(harness.core.opened(at: 1200))
+        try harness.receive(
+            #"{"reply":{"id":3,"result":{"loggedIn":{"gateway":"g","notices":"","session":"s","#
+                + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#, at: 1250)
+        #expect(harness.sent.last == #"{"age":1250,"id":2,"method":"like.send","params":{}}"#)
+        try harness.receive(#"{"reply":{"id":2,"result":{"done":{}}}}"#, at: 1300)
+        #expect(try harness.ended[handle]?.get() == .done)
+    }
+
+    @Test func callsBehindAJoinWaitForItsReply() throws {
+        var harness = try CoreHarness.loggedIn()
+        _ = harness.call("live.join", live: "concert")
+        _ = harness.call("barrage.sendText", live: "concert")
+        #expect(harness.sent.count == 1)
+        try harness.receive(#"{"reply":{"id":2,"result":{"joined":{"ticket":421,"epoch":77,"confirmed":true}}}}"#)
+        #expect(harness.sent.count == 2)
+    }
+
+    @Test func aReconnectResumesTheLiveAtTheTokenOfTheJoin() throws {
+        var harness = try CoreHarness.joined()
+        harness.perform(harness.core.closed(code: 1006, at: 0))
+        harness.perform(harness.core.tick(at: 100))
+        harness.perform(harness.core.opened(at: 100))
+        #expect(harness.sent.last?.contains(#""resume":{"live":"concert""#) == true)
+        #expect(harness.sent.last?.contains(#""ticket":421,"token":"77.11.500""#) == true)
+        #expect(harness.sent.last?.contains(#""notices":"3-10""#) == true)
+    }
+
+    @Test func anItemThatCannotBeReadIsLeftOutAlone() throws {
+        var harness = try CoreHarness.joined()
+        try harness.receive(
+            #"{"feed":{"live":"concert","epoch":77,"token":"77.14","items":[{"n":12,"content":{"text":{"sender":5}}},"#
+                + #"{"n":13,"content":{"fromTheFuture":{"x":1}}},{"n":14,"content":{"adminSet":{"user":"bob"}}}]}}"#)
+        #expect(harness.events.count == 2)
+        guard case .badFrame = harness.events[0], case .feed(_, let items, _, let hasGap) = harness.events[1] else {
+            Issue.record("other events: \(harness.events)")
+            return
+        }
+        #expect(items.map(\.n) == [14])
+        #expect(!hasGap)
+    }
+
+    @Test(arguments: [
+        "[]", "null", #"{"feed":"#,
+        #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":8,"content":{}}]}}"#,
+        #"{"feed":{"live":"a","epoch":78,"token":"77.9","items":[]}}"#,
+        #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":7,"content":{}},{"n":9,"content":{}}]}}"#,
+        #"{"reply":{"result":{}}}"#,
+    ])
+    func whatIsNotOfTheProtocolIsRefused(text: String) {
+        #expect { try IncomingFrame(Array(text.utf8)) } throws: { ($0 as? ErrorInfo)?.code == ReplyCode.badFrame.code }
+    }
+
+    @Test func aFrameOfALaterVersionHasNoEffect() throws {
+        guard case .unknown = try IncomingFrame(Array(#"{"fromTheFuture":{}}"#.utf8)) else {
+            Issue.record("it is known")
+            return
+        }
+    }
+
+    @Test func aSilentConnectionIsPingedAndThenTakenAsLost() throws {
+        var harness = try CoreHarness.loggedIn()
+        #expect(harness.core.dueAt == 20_000)
+        harness.perform(harness.core.tick(at: 20_000))
+        #expect(harness.sent == [#"{"id":2,"method":"ping","params":{}}"#])
+        harness.perform(harness.core.tick(at: 30_000))
+        guard case .disconnected(code: 1006)? = harness.events.last else {
+            Issue.record("it is not lost")
+            return
+        }
+        #expect(harness.core.state == .waiting)
+    }
+}
+
+struct TokenKeeperTests {
+    @Test func theEndOfATokenIsRead() {
+        // {"exp":1700000100}
+        #expect(TokenValue.end(of: "h.eyJleHAiOjE3MDAwMDAxMDB9.s") == 1_700_000_100_000)
+        #expect(TokenValue.end(of: "t.o.ken") == nil)
+        #expect(TokenValue.end(of: "") == nil)
+    }
+
+    @Test func aTokenIsRenewedAMinuteBeforeItsEndOrAtFourFifths() {
+        #expect(TokenKeeper.renewalDelay(left: 3_600_000, random: 0) == 3_540_000)
+        #expect(TokenKeeper.renewalDelay(left: 3_600_000, random: 0.5) == 3_510_000)
+        #expect(TokenKeeper.renewalDelay(left: 100_000, random: 0) == 80_000)
+        #expect(TokenKeeper.renewalDelay(left: -5, random: 0.5) == 0)
+    }
+
+    @Test func aSecondRefusalIsFinal() {
+        var keeper = TokenKeeper(hasProvider: true) { 0 }
+        keeper.use(TokenValue(text: "a", left: 1000), at: 0)
+        let first = keeper.refused()
+        #expect(first && keeper.text == nil)
+        keeper.use(TokenValue(text: "b", left: 1000), at: 0)
+        let second = keeper.refused()
+        #expect(!second)
+        keeper.accepted()
+        let afterLogin = keeper.refused()
+        #expect(afterLogin)
+    }
+}
