@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import PlazaWire
+
+extension JSONValue {
+    /// A text; nil stays nil, so that the parameter is left out.
+    static func text(ifPresent value: String?) -> JSONValue? { value.map { .text($0) } }
+
+    /// A whole number.
+    static func whole(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
+
+    /// A list of texts.
+    static func texts(_ values: [String]) -> JSONValue { .array(values.map { .text($0) }) }
+
+    /// A time span as whole seconds, rounded up: a fraction of a second is not none. What no number of seconds can be is
+    /// sent as 0, which the server refuses or takes as its default.
+    static func seconds(_ interval: TimeInterval) -> JSONValue {
+        .integer(Int64(exactly: interval.rounded(.up)) ?? 0)
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension CoHostState {
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        switch input {
+        case .notice(let content, _): self.reduce(content, &context)
+        case .local(.coHostRequested(let lives)):
+            for live in lives where !self.invitees.contains(where: { $0.liveID == live }) {
+                self.invitees.append(self.known(live))
+            }
+        case .local(.coHostRequestEnded(let inviter, let invitee)):
+            self.requestEnded(inviter: inviter, invitee: invitee, context.liveID)
+        case .snapshot(.candidates(let items, let cursor, let isFirst)): self.show(items, cursor, isFirst)
+        default: break
+        }
+        if let record = context.newStage { self.show(record.connection, context.liveID) }
+        for event in context.states.stage.events {
+            switch event {
+            case .coHostJoined(let member):
+                context.events.append(.coHost(.onCoHostUserJoined(userInfo: SeatUserInfo(member))))
+            case .coHostLeft(let member):
+                context.events.append(.coHost(.onCoHostUserLeft(userInfo: SeatUserInfo(member))))
+            default: break
+            }
+        }
+    }
+
+    private mutating func reduce(_ content: NoticeContent, _ context: inout FoldContext) {
+        switch content {
+        case .coHostRequestReceived(let inviter, _, let extensionInfo):
+            let inviter = SeatUserInfo(inviter)
+            context.events.append(.coHost(.onCoHostRequestReceived(inviter: inviter, extensionInfo: extensionInfo)))
+            self.applicant = inviter
+        case .coHostRequestCancelled(let inviter, let invitee):
+            let inviter = SeatUserInfo(inviter)
+            context.events.append(
+                .coHost(.onCoHostRequestCancelled(inviter: inviter, invitee: self.known(invitee.text))))
+            self.requestEnded(inviter: inviter.liveID, invitee: invitee.text, context.liveID)
+        case .coHostRequestAccepted(let invitee):
+            context.events.append(.coHost(.onCoHostRequestAccepted(invitee: SeatUserInfo(invitee))))
+            self.requestEnded(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
+        case .coHostRequestRejected(let invitee):
+            context.events.append(.coHost(.onCoHostRequestRejected(invitee: SeatUserInfo(invitee))))
+            self.requestEnded(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
+        case .coHostRequestTimedOut(let inviter, let invitee):
+            context.events.append(
+                .coHost(
+                    .onCoHostRequestTimeout(inviter: self.known(inviter.text), invitee: self.known(invitee.text))))
+            self.requestEnded(inviter: inviter.text, invitee: invitee.text, context.liveID)
+        default: break
+        }
+    }
+
+    /// What is known of the host of a live.
+    private func known(_ live: String) -> SeatUserInfo {
+        self.invitees.first { $0.liveID == live }
+            ?? (self.applicant?.liveID == live ? self.applicant : nil)
+            ?? self.candidates.first { $0.liveID == live }
+            ?? SeatUserInfo(liveID: live)
+    }
+
+    /// A request between two lives has ended, of which one is this.
+    private mutating func requestEnded(inviter: String, invitee: String, _ liveID: LiveID) {
+        if inviter == liveID.text {
+            self.invitees.removeAll { $0.liveID == invitee }
+        } else if self.applicant?.liveID == inviter {
+            self.applicant = nil
+        }
+    }
+
+    private mutating func show(_ connection: ConnectionView?, _ liveID: LiveID) {
+        self.connected = connection?.members.map { SeatUserInfo($0) } ?? []
+        let lives = Set(self.connected.map(\.liveID))
+        self.coHostStatus = lives.contains(liveID.text) ? .connected : .disconnected
+        self.invitees.removeAll { lives.contains($0.liveID) }
+        self.candidates.removeAll { lives.contains($0.liveID) }
+        self.mutedLives = connection?.mutedLives.map(\.text) ?? []
+    }
+
+    private mutating func show(_ page: [LiveListEntry], _ cursor: String, _ isFirst: Bool) {
+        if isFirst { self.candidates = [] }
+        let known = Set(self.candidates.map(\.liveID))
+        self.candidates += page.map { SeatUserInfo(host: $0.info.liveOwner, live: $0.info.liveID) }
+            .filter { !known.contains($0.liveID) }
+        self.candidatesCursor = cursor
+    }
+}
+
+extension BattleState {
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        let before = self
+        if let record = context.newStage { self.show(record.battle) }
+        for event in context.states.stage.events { before.reduce(event, &context) }
+        if case .notice(let content, _) = input { Self.reduce(content, &context) }
+    }
+
+    /// Shows the battle that a stage has. Its scores stay after its end, for a screen with the result.
+    private mutating func show(_ battle: BattleView?) {
+        guard let battle else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
+        self.battleScore = Dictionary(
+            battle.sides.map { ($0.host.userID.text, UInt(clamping: $0.score)) },
+            uniquingKeysWith: { first, _ in first })
+        guard battle.ended == nil else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
+        self.currentBattleInfo = BattleInfo(battle)
+        self.battleUsers = battle.sides.filter { !$0.hasLeft }.map { SeatUserInfo($0) }
+    }
+
+    private func reduce(_ event: StageEvent, _ context: inout FoldContext) {
+        switch event {
+        case .battleStarted(let id):
+            let sides = Self.battle(id, context)?.sides.map { SeatUserInfo($0) } ?? []
+            context.events.append(
+                .battle(
+                    .onBattleStarted(
+                        battleInfo: self.info(of: id, context), inviter: sides.first ?? SeatUserInfo(),
+                        invitees: Array(sides.dropFirst()))))
+        case .battleEnded(let id, let reason):
+            context.events.append(
+                .battle(.onBattleEnded(battleInfo: self.info(of: id, context), reason: BattleEndedReason(reason))))
+        case .battleUserJoined(let id, let live):
+            let user = Self.user(of: live, in: id, context)
+            context.events.append(.battle(.onUserJoinBattle(battleID: id.text, battleUser: user)))
+        case .battleUserExited(let id, let live):
+            let user = Self.user(of: live, in: id, context)
+            context.events.append(.battle(.onUserExitBattle(battleID: id.text, battleUser: user)))
+        default: break
+        }
+    }
+
+    private static func reduce(_ content: NoticeContent, _ context: inout FoldContext) {
+        let own = context.host(of: context.liveID)
+        let event: BattleEvent? =
+            switch content {
+            case .battleRequestReceived(let id, let inviter, _, _, _):
+                .onBattleRequestReceived(battleID: id.text, inviter: SeatUserInfo(inviter), invitee: own)
+            case .battleRequestCancelled(let id, let inviter, let invitee):
+                .onBattleRequestCancelled(
+                    battleID: id.text, inviter: context.host(of: inviter), invitee: context.host(of: invitee))
+            case .battleRequestAccepted(let id, let invitee):
+                .onBattleRequestAccept(battleID: id.text, inviter: own, invitee: SeatUserInfo(invitee))
+            case .battleRequestRejected(let id, let invitee):
+                .onBattleRequestReject(battleID: id.text, inviter: own, invitee: SeatUserInfo(invitee))
+            case .battleRequestTimedOut(let id, let inviter, let invitee):
+                .onBattleRequestTimeout(
+                    battleID: id.text, inviter: context.host(of: inviter), invitee: context.host(of: invitee))
+            default: nil
+            }
+        if let event { context.events.append(.battle(event)) }
+    }
+
+    /// A battle of the stage: the one that the live shows, or one of its connection.
+    private static func battle(_ id: BattleID, _ context: FoldContext) -> BattleView? {
+        let record = context.states.stage.record
+        return ([record?.battle].compactMap { $0 } + (record?.otherBattles ?? [])).first { $0.id == id }
+    }
+
+    private func info(of id: BattleID, _ context: FoldContext) -> BattleInfo {
+        if let battle = Self.battle(id, context) { return BattleInfo(battle) }
+        if let last = self.currentBattleInfo, last.battleID == id.text { return last }
+        return BattleInfo(battleID: id.text)
+    }
+
+    private static func user(of live: LiveID, in id: BattleID, _ context: FoldContext) -> SeatUserInfo {
+        let side = Self.battle(id, context)?.sides.first { $0.live == live }
+        return side.map { SeatUserInfo($0) } ?? context.host(of: live)
+    }
+}
+
+extension SeatUserInfo {
+    fileprivate init(_ side: BattleSide) { self.init(host: side.host, live: side.live) }
+}

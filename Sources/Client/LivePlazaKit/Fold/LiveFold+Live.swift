@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension LiveSlice {
+    mutating func reduce(_ input: FoldInput) {
+        switch input {
+        case .snapshot(.details(let details)):
+            self.info = LiveInfo(details.info, totalViewerCount: details.audience.totalViewers)
+        case .counts(let counts): self.info.totalViewerCount = counts.totalViewers
+        case .item(let entry): self.reduce(entry.content)
+        default: break
+        }
+    }
+
+    private mutating func reduce(_ content: FeedContent) {
+        switch content {
+        case .infoChanged(let info): self.info = LiveInfo(info, totalViewerCount: self.info.totalViewerCount)
+        case .metadataChanged(let set, let removed):
+            self.info.metaData.merge(set) { _, new in new }
+            for key in removed { self.info.metaData[key] = nil }
+        case .adminSet(let user):
+            if !self.info.admins.contains(user.text) { self.info.admins.append(user.text) }
+        case .adminRevoked(let user): self.info.admins.removeAll { $0 == user.text }
+        case .userChanged(let user):
+            if user.userID.text == self.info.liveOwner.userID { self.info.liveOwner = LiveUserInfo(user) }
+        case .tips(let isDegraded): self.isTipsDegraded = isDegraded
+        default: break
+        }
+    }
+}
+
+extension StageSlice {
+    mutating func reduce(_ input: FoldInput) {
+        self.events = []
+        switch input {
+        case .item(let entry):
+            guard case .stage(let record, let events) = entry.content else { return }
+            self.show(record)
+            self.events = events
+        case .snapshot(.details(let details)):
+            if let record = details.stage { self.show(record) }
+        default: break
+        }
+    }
+}
+
+extension LiveSummaryState {
+    mutating func reduce(_ input: FoldInput) {
+        switch input {
+        case .snapshot(.statistics(let figures)): self.summaryData = LiveSummaryData(figures)
+        case .item(let entry):
+            switch entry.content {
+            case .summary(let figures), .liveEnded(_, let figures): self.summaryData = LiveSummaryData(figures)
+            default: break
+            }
+        // The server tells the figures every few seconds; in between the client counts the time itself.
+        case .local(.elapsed(let milliseconds)): self.summaryData.totalDuration += milliseconds
+        default: break
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import PlazaModel
+
+extension LiveSeatState {
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        if let record = context.newStage { return self.show(record) }
+        switch input {
+        case .item(let entry):
+            guard case .speaking(let users) = entry.content else { return }
+            self.speakingUsers = Dictionary(
+                users.map { ($0.user.text, $0.level) }, uniquingKeysWith: { first, _ in first })
+        case .notice(.deviceClosedByAdmin(let device, _), _):
+            context.events.append(
+                .seat(device == .microphone ? .onLocalMicrophoneClosedByAdmin : .onLocalCameraClosedByAdmin))
+        case .notice(.deviceOpenedByAdmin(let device, _, _), _):
+            context.events.append(
+                .seat(
+                    device == .microphone
+                        ? .onLocalMicrophoneOpenedByAdmin(policy: .unlockOnly)
+                        : .onLocalCameraOpenedByAdmin(policy: .unlockOnly)))
+        default: break
+        }
+    }
+
+    /// Shows a stage as a whole: one revision of seats and layout.
+    private mutating func show(_ record: StageRecord) {
+        let regions = Dictionary(
+            record.layout.regions.map { (RegionKey(live: $0.live, seat: $0.seatIndex), RegionInfo($0)) },
+            uniquingKeysWith: { first, _ in first })
+        func seats(_ seats: [Seat], of live: LiveID) -> [SeatInfo] {
+            seats.map { seat in
+                SeatInfo(
+                    seat, live: live, region: regions[RegionKey(live: live, seat: seat.index)] ?? RegionInfo())
+            }
+        }
+        self.seatList = seats(record.seats, of: record.live)
+        for member in record.connection?.members ?? [] where member.live != record.live {
+            self.seatList += seats(member.seats ?? [], of: member.live)
+        }
+        let canvas = record.layout.canvas
+        self.canvas = LiveCanvas(
+            templateID: UInt(clamping: canvas.templateID), w: CGFloat(canvas.width), h: CGFloat(canvas.height))
+    }
+
+    private struct RegionKey: Hashable {
+        let live: LiveID
+        let seat: Int
+    }
+}
+
+extension CoGuestState {
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        switch input {
+        case .notice(let content, _):
+            self.reduceForHosts(content, &context)
+            Self.reduceForGuests(content, &context)
+        case .snapshot(.seatRequests(let applications, let invitations)):
+            self.applicants = applications.map { LiveUserInfo($0.guest) }
+            self.invitees =
+                invitations.filter { $0.host.userID == context.selfID }.map { LiveUserInfo($0.guest) }
+        case .local(let change): self.reduce(change, context)
+        default: break
+        }
+        if let record = context.newStage {
+            self.connected = record.seats.compactMap { $0.occupant.map { SeatUserInfo($0) } }
+        }
+        // Who could be invited: the viewers who neither sit nor are invited.
+        let taken = Set(self.connected.map(\.userID) + self.invitees.map(\.userID))
+        let candidates = context.states.audience.audienceList.filter { !taken.contains($0.userID) }
+        if candidates != self.candidates { self.candidates = candidates }
+    }
+
+    private mutating func reduceForHosts(_ content: NoticeContent, _ context: inout FoldContext) {
+        switch content {
+        case .applicationReceived(let guest, _, _, _):
+            context.events.append(.host(.onGuestApplicationReceived(guestUser: LiveUserInfo(guest))))
+            self.applicants = self.applicants.without(guest.userID.text) + [LiveUserInfo(guest)]
+        case .applicationCancelled(let guest):
+            context.events.append(.host(.onGuestApplicationCancelled(guestUser: LiveUserInfo(guest))))
+            self.applicants = self.applicants.without(guest.userID.text)
+        case .applicationTimedOut(let guest): self.applicants = self.applicants.without(guest.userID.text)
+        case .applicationProcessed(let guest, let by, _):
+            context.events.append(
+                .host(
+                    .onGuestApplicationProcessedByOtherHost(
+                        guestUser: LiveUserInfo(guest), hostUser: LiveUserInfo(by))))
+            self.applicants = self.applicants.without(guest.userID.text)
+        case .invitationAnswered(let guest, let accepted):
+            context.events.append(
+                .host(.onHostInvitationResponded(isAccept: accepted, guestUser: LiveUserInfo(guest))))
+            self.invitees = self.invitees.without(guest.userID.text)
+        case .invitationNoResponse(let guest, let reason):
+            context.events.append(
+                .host(.onHostInvitationNoResponse(guestUser: LiveUserInfo(guest), reason: NoResponseReason(reason))))
+            self.invitees = self.invitees.without(guest.userID.text)
+        default: break
+        }
+    }
+
+    private static func reduceForGuests(_ content: NoticeContent, _ context: inout FoldContext) {
+        let event: GuestEvent? =
+            switch content {
+            case .invitationReceived(let host, _, _, _): .onHostInvitationReceived(hostUser: LiveUserInfo(host))
+            case .invitationCancelled(let host), .invitationTimedOut(let host):
+                .onHostInvitationCancelled(hostUser: LiveUserInfo(host))
+            case .applicationAnswered(let host, let accepted):
+                .onGuestApplicationResponded(isAccept: accepted, hostUser: LiveUserInfo(host))
+            case .applicationNoResponse(let reason): .onGuestApplicationNoResponse(reason: NoResponseReason(reason))
+            case .kickedOffSeat(let seat, let by): .onKickedOffSeat(seatIndex: seat, hostUser: LiveUserInfo(by))
+            default: nil
+            }
+        if let event { context.events.append(.guest(event)) }
+    }
+
+    private mutating func reduce(_ change: LocalChange, _ context: FoldContext) {
+        switch change {
+        case .applicationAnswered(let user): self.applicants = self.applicants.without(user)
+        case .invited(let user):
+            let guest = context.states.audience.audienceList.first { $0.userID == user } ?? LiveUserInfo(userID: user)
+            self.invitees = self.invitees.without(user) + [guest]
+        case .invitationCancelled(let user): self.invitees = self.invitees.without(user)
+        default: break
+        }
+    }
+}
+
+extension NoResponseReason {
+    init(_ reason: PlazaModel.NoResponseReason) {
+        switch reason {
+        case .timeout: self = .timeout
+        case .alreadySeated: self = .alreadySeated
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+internal import MachineKit
+internal import PlazaModel
+internal import PlazaWire
+
+/// How a viewer gets a seat.
+public enum TakeSeatMode: Sendable, Hashable {
+    /// By an application, which a host accepts.
+    case apply
+    /// By taking it.
+    case free
+}
+
+/// A live.
+public struct LiveInfo: Sendable, Hashable {
+    /// The id, case sensitive.
+    public var liveID = ""
+    /// At most 100 bytes; the id if it is empty at the creation.
+    public var liveName = ""
+    /// At most 100 bytes.
+    public var notice = ""
+    /// Viewers other than owner and admins may not write.
+    public var isMessageDisable = false
+    /// Lists contain the live. Who knows its id may enter in any case.
+    public var isPublicVisible = true
+    /// Guests can sit.
+    public var isSeatEnabled = true
+    /// The owner has seat 0.
+    public var keepOwnerOnSeat = true
+    /// How many seats there are; 0: as many as the template has.
+    public var maxSeatCount = 0
+    /// How a viewer gets a seat.
+    public var seatMode = TakeSeatMode.apply
+    /// How the users on seats are arranged.
+    public var seatTemplate: SeatLayoutTemplate {
+        didSet { self.seatLayoutTemplateID = UInt(self.seatTemplate.templateID) }
+    }
+    /// The template's number.
+    public var seatLayoutTemplateID: UInt
+    /// At most 200 bytes.
+    public var coverURL = ""
+    /// At most 200 bytes.
+    public var backgroundURL = ""
+    /// At most three numbers, whose meaning is the app's.
+    public var categoryList: [NSNumber] = []
+    /// A number whose meaning is the app's.
+    public var activityStatus = 0
+    /// Gifts can be sent.
+    public var isGiftEnabled = true
+    /// The app's own values by key.
+    public var metaData: [String: String] = [:]
+    /// All joins so far, repeated ones too.
+    public var totalViewerCount = 0
+    /// Who made the live.
+    public internal(set) var liveOwner = LiveUserInfo()
+    /// The ids of the admins.
+    public internal(set) var admins: [String] = []
+    /// When the live was made, in milliseconds since 1970.
+    public internal(set) var createTime = 0
+    /// It stands for no live.
+    public internal(set) var isEmpty = true
+
+    /// A live to be created, with the defaults.
+    public init(seatTemplate: SeatLayoutTemplate = .videoDynamicGrid9Seats) {
+        self.seatTemplate = seatTemplate
+        self.seatLayoutTemplateID = UInt(seatTemplate.templateID)
+        self.maxSeatCount = seatTemplate.seatCount ?? 0
+    }
+
+    init(_ info: PlazaModel.LiveInfo, totalViewerCount: Int) {
+        self.init(seatTemplate: SeatLayoutTemplate(templateID: info.seatTemplate, seatCount: info.maxSeatCount))
+        self.seatLayoutTemplateID = UInt(clamping: info.seatTemplate)
+        self.liveID = info.liveID.text
+        self.liveName = info.liveName
+        self.notice = info.notice
+        self.isMessageDisable = info.isMessageDisable
+        self.isPublicVisible = info.isPublicVisible
+        self.keepOwnerOnSeat = info.keepOwnerOnSeat
+        self.maxSeatCount = info.maxSeatCount
+        self.isSeatEnabled = info.maxSeatCount > 0
+        self.seatMode = info.seatMode == .free ? .free : .apply
+        self.coverURL = info.coverURL
+        self.backgroundURL = info.backgroundURL
+        self.categoryList = info.categoryList.map { NSNumber(value: $0) }
+        self.activityStatus = info.activityStatus
+        self.isGiftEnabled = info.isGiftEnabled
+        self.metaData = info.metaData
+        self.totalViewerCount = totalViewerCount
+        self.liveOwner = LiveUserInfo(info.liveOwner)
+        self.admins = info.admins.map(\.text)
+        self.createTime = Int(clamping: info.createTime.milliseconds)
+        self.isEmpty = false
+    }
+}
+
+extension LiveInfo {
+    /// Which fields of a live an update takes.
+    public struct ModifyFlag: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// Makes a set from its bits.
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// No field.
+        public static let none: ModifyFlag = []
+        /// `liveName`
+        public static let liveName = ModifyFlag(rawValue: 1 << 0)
+        /// `notice`
+        public static let notice = ModifyFlag(rawValue: 1 << 1)
+        /// `isMessageDisable`
+        public static let isMessageDisable = ModifyFlag(rawValue: 1 << 2)
+        /// `isPublicVisible`
+        public static let isPublicVisible = ModifyFlag(rawValue: 1 << 5)
+        /// `seatMode`
+        public static let seatMode = ModifyFlag(rawValue: 1 << 6)
+        /// `coverURL`
+        public static let coverURL = ModifyFlag(rawValue: 1 << 7)
+        /// `backgroundURL`
+        public static let backgroundURL = ModifyFlag(rawValue: 1 << 8)
+        /// `categoryList`
+        public static let categoryList = ModifyFlag(rawValue: 1 << 9)
+        /// `activityStatus`
+        public static let activityStatus = ModifyFlag(rawValue: 1 << 10)
+        /// `seatLayoutTemplateID`
+        public static let seatLayoutTemplateID = ModifyFlag(rawValue: 1 << 11)
+    }
+
+    /// The parameters of an update (PROTOCOL.md, section 11.1).
+    func changes(_ flags: ModifyFlag) -> [String: JSONValue] {
+        var changes: [String: JSONValue] = [:]
+        func add(_ flag: ModifyFlag, _ name: String, _ value: JSONValue) {
+            if flags.contains(flag) { changes[name] = value }
+        }
+        add(.liveName, "liveName", .text(self.liveName))
+        add(.notice, "notice", .text(self.notice))
+        add(.isMessageDisable, "isMessageDisable", .bool(self.isMessageDisable))
+        add(.isPublicVisible, "isPublicVisible", .bool(self.isPublicVisible))
+        add(.seatMode, "seatMode", .text(self.seatMode == .free ? "free" : "apply"))
+        add(.coverURL, "coverURL", .text(self.coverURL))
+        add(.backgroundURL, "backgroundURL", .text(self.backgroundURL))
+        add(.categoryList, "categoryList", .array(self.categoryList.map { .whole($0.int64Value) }))
+        add(.activityStatus, "activityStatus", .whole(self.activityStatus))
+        add(.seatLayoutTemplateID, "seatTemplate", .whole(self.seatLayoutTemplateID))
+        return changes
+    }
+
+    /// The parameters of a creation: every field but those that are empty, for which the server has defaults.
+    var allChanges: [String: JSONValue] {
+        var changes = self.changes(ModifyFlag(rawValue: .max))
+        changes["keepOwnerOnSeat"] = .bool(self.keepOwnerOnSeat)
+        changes["isGiftEnabled"] = .bool(self.isGiftEnabled)
+        if !self.isSeatEnabled {
+            changes["maxSeatCount"] = .whole(0)
+        } else if self.maxSeatCount > 0 {
+            changes["maxSeatCount"] = .whole(self.maxSeatCount)
+        }
+        for name in ["liveName", "notice", "coverURL", "backgroundURL"] where changes[name] == .text("") {
+            changes[name] = nil
+        }
+        return changes
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// A user as others see it.
+public struct LiveUserInfo: Sendable, Hashable {
+    /// The id.
+    public var userID = ""
+    /// The name; empty if only the id is known.
+    public var userName = ""
+    /// The picture; empty if there is none.
+    public var avatarURL = ""
+
+    /// A user without an id.
+    public init() {}
+
+    init(userID: String, userName: String = "", avatarURL: String = "") {
+        self.userID = userID
+        self.userName = userName
+        self.avatarURL = avatarURL
+    }
+
+    init(_ user: UserInfo) {
+        self.init(userID: user.userID.text, userName: user.userName, avatarURL: user.avatarURL)
+    }
+}
+
+/// What a user may do in a live.
+public enum Role: Sendable, Hashable {
+    /// Made the live.
+    case owner
+    /// Helps the owner.
+    case admin
+    /// Any other.
+    case generalUser
+
+    init(_ role: LiveRole) {
+        switch role {
+        case .owner: self = .owner
+        case .admin: self = .admin
+        case .generalUser: self = .generalUser
+        }
+    }
+}
+
+extension [LiveUserInfo] {
+    func without(_ userID: String) -> [LiveUserInfo] { self.filter { $0.userID != userID } }
+
+    /// The list with the user's present name and picture; the same list if the user is not in it.
+    func replacing(_ user: LiveUserInfo) -> [LiveUserInfo] {
+        guard self.contains(where: { $0.userID == user.userID }) else { return self }
+        return self.map { $0.userID == user.userID ? user : $0 }
+    }
+}

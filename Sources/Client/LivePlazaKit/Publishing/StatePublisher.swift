@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaCombine
+
+/// A store's state, which apps read and subscribe to.
+///
+/// The state changes on the delivery queue (the main queue, unless the app's configuration names another), at most once
+/// for each frame that the server sends. It can be read on any thread.
+public final class StatePublisher<State>: ObservableObject, @unchecked Sendable {
+    /// The present state.
+    @PublishedState public var value: State
+
+    /// Makes a publisher that has a state already.
+    public init(initialState: State) { self._value = PublishedState(wrappedValue: initialState) }
+
+    /// Publishes before the state changes.
+    public var objectWillChange: ObservableObjectPublisher { self._value.objectWillChange }
+
+    /// Publishes the present state, and each new one.
+    public func subscribe() -> AnyPublisher<State, Never> { self._value.projectedValue }
+
+    /// Publishes a part of the state, now and with each new state.
+    ///
+    /// - Parameter selector: What to take of the state.
+    @_disfavoredOverload
+    public func subscribe<Value>(_ selector: StatePublisherSelector<State, Value>) -> AnyPublisher<Value, Never> {
+        self._value.subject.map { selector.map($0) }.eraseToAnyPublisher()
+    }
+
+    /// Publishes a part of the state, now and whenever it changes.
+    ///
+    /// - Parameter selector: What to take of the state.
+    public func subscribe<Value: Equatable>(
+        _ selector: StatePublisherSelector<State, Value>
+    ) -> AnyPublisher<Value, Never> {
+        self._value.subject.map { selector.map($0) }.removeDuplicates().eraseToAnyPublisher()
+    }
+}
+
+/// A part of a store's state.
+public final class StatePublisherSelector<State, Value> {
+    private let projector: (State) -> Value
+
+    /// Selects what a function makes of the state.
+    public init(projector: @escaping (State) -> Value) { self.projector = projector }
+
+    /// Selects what is at a key path.
+    public convenience init(keyPath: KeyPath<State, Value>) {
+        self.init(projector: { $0[keyPath: keyPath] })
+    }
+
+    /// The part of a state.
+    public func map(_ state: State) -> Value { self.projector(state) }
+}
