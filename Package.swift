@@ -149,6 +149,9 @@ let edge: [Target] = [
         "ScaleKit", in: "Tools/ScaleKit",
         ["ClusterKit", "LoadKit", "ProtocolClient", "PlazaModel", "Concurrency"]),
     library(
+        "InspectKit", in: "Tools/InspectKit",
+        ["Concurrency", "KafkaClient", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell"]),
+    library(
         "ChaosKit", in: "Tools/ChaosKit",
         ["ClusterKit", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "Concurrency"]),
 ]
@@ -174,7 +177,8 @@ let executables: [Target] = [
     executable(
         "Plaza", in: "Tools/plaza",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "KafkaClient", "LoadKit", "ProtocolClient", "ScaleKit",
+            "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "KafkaClient", "LoadKit", "ProtocolClient", "ScaleKit",
+            "ServiceShell",
             "Concurrency",
             "Settings", "Tokens", "PlazaModel", "PlazaWire", "MachineKit",
         ]),
@@ -280,6 +284,9 @@ let testTargets: [Target] = [
     tests("ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit"]),
     tests("ChaosKitTests", in: "Tools/ChaosKit", ["ChaosKit", "ClusterKit", "MachineKit", "PlazaModel"]),
     tests(
+        "InspectKitTests", in: "Tools/InspectKit",
+        ["InspectKit", "MachineKit", "PlazaModel", "PlazaWire"]),
+    tests(
         "ClusterKitTests", in: "Tools/ClusterKit",
         ["ClusterKit", "ChildProcess", "Tokens", "Concurrency", "TestSupport"]),
     tests(
@@ -292,8 +299,9 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "ChildProcess", "LoadKit", "ProtocolClient", "PlazaModel",
-            "PlazaWire", "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
+            "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LoadKit", "ProtocolClient",
+            "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell",
+            "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
         ], exclude: ["boundary_table.py"]),
 ]
 

@@ -51,7 +51,7 @@ enum DeadLettersCommand: Subcommand {
     /// How the services of a cluster that runs here connect to Kafka.
     ///
     /// - Throws: `SettingsError` when a file of a secret is gone, or a secret of the environment is not set here.
-    private static func security(of state: ClusterState, like reader: SettingsReader) throws -> KafkaSecurity {
+    static func security(of state: ClusterState, like reader: SettingsReader) throws -> KafkaSecurity {
         var stored = SettingsReader(
             program: reader.program, summary: "", arguments: state.kafkaOptions ?? [], environment: reader.environment)
         let security = KafkaSecurity(&stored)

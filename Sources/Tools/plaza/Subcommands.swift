@@ -25,7 +25,7 @@ enum Subcommands {
         UpCommand.self, StatusCommand.self, DemoCommand.self, LoadCommand.self, AttackCommand.self, ChaosCommand.self,
         ScaleTestCommand.self,
         TokenCommand.self,
-        DeadLettersCommand.self,
+        InspectCommand.self, DeadLettersCommand.self,
     ]
 
     /// The subcommands that only `plaza` itself starts.

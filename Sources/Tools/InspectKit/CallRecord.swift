@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+internal import PlazaWire
+
+/// A call in the inbox of a machine, or a later step of a call that one machine forwarded to another.
+///
+/// The record is read without the Swift type of its command, so calls of newer versions are shown too.
+package struct CallRecord: Equatable, Sendable {
+    package var topic: PlazaTopic
+    package var partition: Int32
+    package var offset: Int64
+    /// When the broker appended the call.
+    package var time: Timestamp
+    package var app: AppID
+    /// The live that the call is about; nil for a call about none.
+    package var live: LiveID?
+    /// The command's name on the wire.
+    package var kind: String
+    package var user: UserID
+    package var isFromServer: Bool
+    package var request: RequestID
+    /// Whether a gateway marked the call as sent for the first time long ago; such a call is never applied.
+    package var isLateRetry: Bool
+    /// The command's other fields as `name=value`, for people.
+    package var details: String
+    /// What a gateway or the app's backend decided before the call was written; nil: the machine decides.
+    package var decided: CallAnswer?
+    /// The members of the command, to compare messages with the feed.
+    var fields: [String: JSONValue]
+
+    /// Reads a call; nil for a record without a caller, such as a tick or a report between machines.
+    package init?(_ entry: TopicEntry) {
+        guard entry.topic.rawValue.hasSuffix(".inbox"), let record = entry.decode(JSONValue.self),
+            let (kind, command) = record["command"]?.members.first
+        else { return nil }
+        let caller = command["caller"] ?? command["ending"]?["caller"]
+        guard let caller, let user = caller["user"]?["userID"]?.text,
+            let session = caller["request"]?["session"]?.text, let counter = caller["request"]?["counter"]?.integer,
+            let app = record["app"]?.text ?? record["key"]?["app"]?.text
+        else { return nil }
+        self.topic = entry.topic
+        self.partition = entry.partition
+        self.offset = entry.offset
+        self.time = entry.time
+        self.app = AppID(app)
+        self.live = (record["key"]?["live"] ?? command["live"] ?? command["from"])?.text.map { LiveID($0) }
+        self.kind = kind
+        self.user = UserID(user)
+        self.isFromServer = caller["role"]?.text == CallerRole.server.rawValue
+        self.request = RequestID(session: SessionID(session), counter: counter)
+        self.isLateRetry = caller["late"] == .bool(true)
+        self.fields = command.members
+        self.details = Self.details(of: command)
+        self.decided = Self.decision(kind, command)
+    }
+
+    /// The place of the call: `topic partition:offset`.
+    package var place: String { "\(self.topic.rawValue) \(self.partition):\(self.offset)" }
+
+    /// Whether the call publishes a message or a gift as a feed item of its own.
+    var isMessage: Bool { self.topic == .barrageInbox && ["sendText", "sendCustom", "sendGift"].contains(self.kind) }
+
+    /// The rejection of a message that a gateway or the app's backend rejected before the fan-out read it.
+    private static func decision(_ kind: String, _ command: JSONValue) -> CallAnswer? {
+        if kind == "refused", let why = command["why"]?.integer.flatMap({ Rejection(rawValue: $0) }) {
+            return CallAnswer(ReplyError(why.code, "the gateway found: \(why)"))
+        }
+        guard kind == "forbidden", let error = command["error"], let code = error["code"]?.integer else { return nil }
+        return CallAnswer(
+            ReplyError(ReplyCode(Int(clamping: code)), "the app's backend: \(error["message"]?.text ?? "no answer")"))
+    }
+
+    private static func details(of command: JSONValue) -> String {
+        let shown = command.members.filter { !["caller", "live", "ending"].contains($0.key) }
+        return shown.sorted { $0.key < $1.key }.map { name, value in
+            "\(name)=" + SafeText.line(String(decoding: Wire.encode(value), as: UTF8.self), max: 120)
+        }.joined(separator: " ")
+    }
+}
+
+/// What became of a call.
+package struct CallAnswer: Equatable, Sendable {
+    package enum Verdict: String, Equatable, Sendable {
+        /// The call was applied, or answered with what it asked for.
+        case applied
+        /// The feed's budget was used up.
+        case dropped
+        case rejected
+        /// The machine could not process the call and set it aside (`plaza dead-letters`).
+        case setAside
+        /// No answer is stored.
+        case unknown
+    }
+
+    package var verdict: Verdict
+    /// The reply code's name and number; nil for a call that was not rejected.
+    package var code: ReplyCode?
+    /// Why, or what the answer contained.
+    package var why: String
+    /// The position of the message in the feed.
+    package var position: FeedPosition?
+    /// When the answer was written; nil if no answer was read.
+    package var time: Timestamp?
+
+    package init(_ verdict: Verdict, why: String, position: FeedPosition? = nil) {
+        self.verdict = verdict
+        self.why = why
+        self.position = position
+    }
+
+    /// The answer that carries an error.
+    package init(_ error: ReplyError) {
+        self.init(error.code == .droppedByBudget ? .dropped : .rejected, why: error.message)
+        self.code = error.code
+    }
+
+    /// The answer in a record of the topic `replies`.
+    package init(_ reply: Reply, at time: Timestamp) {
+        switch reply.outcome {
+        case .failure(let error): self.init(error)
+        case .success(.sent(let position)): self.init(.applied, why: "sent", position: position)
+        case .success(let result): self.init(.applied, why: Self.name(of: result))
+        }
+        self.time = time
+    }
+
+    /// The name of a result on the wire.
+    private static func name(of result: CallResult) -> String {
+        guard let json = try? Wire.decode(JSONValue.self, from: Wire.encode(result)) else { return "done" }
+        return json.members.keys.first ?? "done"
+    }
+
+    /// The answer for people, such as `rejected: -2381 userMuted, you are muted`.
+    package var text: String {
+        let code = self.code.map { "\($0.code) \($0.name)" }
+        let parts = [code, self.why].compactMap(\.self).filter { !$0.isEmpty }
+        return parts.isEmpty
+            ? self.verdict.rawValue : "\(self.verdict.rawValue): \(SafeText.line(parts.joined(separator: ", ")))"
+    }
+}

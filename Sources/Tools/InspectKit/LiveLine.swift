@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+package import PlazaWire
+
+/// One line of a live's replay: a feed item, or a call that did not lead to one.
+package struct LiveLine: Equatable, Sendable {
+    /// When the broker appended the record.
+    package var time: Timestamp
+    /// The record: `topic partition:offset`.
+    package var place: String
+    /// The position in the feed; nil for a call that is not in the feed.
+    package var position: FeedPosition?
+    /// The class; nil for a call about anything but messages.
+    package var feedClass: FeedClass?
+    /// The kind of the item or the call.
+    package var kind: String
+    /// Who wrote it, or whom it is about; nil for an item about the live.
+    package var user: UserID?
+    /// The content, for people.
+    package var content: String
+    /// What became of it; for a feed item `applied`, with the call's answer if there was one.
+    package var answer: CallAnswer
+    /// The call's request; nil for an item that no call was found for.
+    package var request: RequestID?
+    /// The call's record; nil for an item that no call was found for.
+    package var callPlace: String?
+    /// From the call's record to the feed item or the answer; nil if either was not read.
+    package var delay: Milliseconds?
+    package var scene: Scene
+
+    package init(
+        time: Timestamp, place: String, position: FeedPosition? = nil, feedClass: FeedClass? = nil, kind: String,
+        user: UserID? = nil, content: String, answer: CallAnswer, scene: Scene
+    ) {
+        self.time = time
+        self.place = place
+        self.position = position
+        self.feedClass = feedClass
+        self.kind = kind
+        self.user = user
+        self.content = content
+        self.answer = answer
+        self.scene = scene
+    }
+
+    /// Two lines for people: the message and what became of it, and the scene.
+    ///
+    /// - Parameter names: how many of the users who were present are named.
+    /// - Returns: the lines, without characters that a terminal would execute.
+    package func text(names: Int) -> String {
+        let position = self.position.map { "\($0.epoch).\($0.number)" } ?? "-"
+        let head = [
+            ClockText.time(self.time), SafeText.padded(position, to: 10),
+            SafeText.padded(self.feedClass?.name ?? "call", to: 8), self.user?.text ?? "-", self.kind,
+        ].joined(separator: "  ")
+        let verdict = self.position != nil ? "admitted" : self.answer.text
+        let delay = self.delay.map { " after \($0.count) ms" } ?? ""
+        return "\(head)  \(self.content)\n              \(verdict)\(delay) [\(self.callPlace ?? self.place)]; "
+            + self.scene.text(names: names)
+    }
+
+    /// The line for tools.
+    package var json: JSONValue {
+        var json: [String: JSONValue] = [
+            "type": .text(self.position == nil ? "call" : "item"), "at": .integer(self.time.milliseconds),
+            "record": .text(self.place), "kind": .text(self.kind), "content": .text(self.content),
+            "verdict": .text(self.position == nil ? self.answer.verdict.rawValue : "admitted"),
+            "scene": self.scene.json,
+        ]
+        if let position {
+            json["position"] = .object(["epoch": .integer(position.epoch), "number": .integer(position.number)])
+        }
+        if let feedClass { json["class"] = .text(feedClass.name) }
+        if let user { json["user"] = .text(user.text) }
+        if !self.answer.why.isEmpty { json["why"] = .text(self.answer.why) }
+        if let code = self.answer.code {
+            json["code"] = .integer(Int64(code.code))
+            json["codeName"] = .text(code.name)
+        }
+        if let request {
+            json["request"] = .object(["session": .text(request.session.text), "counter": .integer(request.counter)])
+        }
+        if let callPlace { json["call"] = .text(callPlace) }
+        if let delay { json["delayMilliseconds"] = .integer(delay.count) }
+        return .object(json)
+    }
+}
+
+/// Times for people, in UTC.
+package enum ClockText {
+    /// The time of day, such as `11:02:03.120`.
+    package static func time(_ time: Timestamp) -> String {
+        let day: Int64 = 86_400_000
+        let milliseconds = ((time.milliseconds % day) + day) % day
+        func digits(_ number: Int64, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        let seconds = milliseconds / 1000
+        return digits(seconds / 3600, 2) + ":" + digits(seconds / 60 % 60, 2) + ":" + digits(seconds % 60, 2) + "."
+            + digits(milliseconds % 1000, 3)
+    }
+}
+
+extension SafeText {
+    /// `text` with blanks behind it up to `count` characters.
+    static func padded(_ text: String, to count: Int) -> String {
+        text + String(repeating: " ", count: max(0, count - text.count))
+    }
+}
+
+/// The first line of a live's replay.
+package enum LiveHeading {
+    /// What the live is, for people.
+    ///
+    /// - Parameters:
+    ///   - live: the live that was asked for.
+    ///   - record: its last record; nil if there is none.
+    /// - Returns: one line.
+    package static func text(_ live: LiveID, _ record: LiveRecord?) -> String {
+        guard let record else { return "\(live.text): no such live now (5 minutes after its end its record goes)" }
+        let state = record.ended.map { "ended: \($0.rawValue)" } ?? "running"
+        return SafeText.line(
+            "\(live.text) of \(record.info.liveOwner.userID.text), \(state), epoch \(record.epoch), "
+                + "created \(ClockText.time(record.info.createTime)) UTC, revision \(record.revision)")
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+internal import PlazaWire
+
+/// Replays a live from the records of its topics: records in, lines out.
+package struct LiveReplay {
+    private let live: LiveKey
+    private let window: ClosedRange<Timestamp>
+    private var presence: PresenceTracker
+    private var scene = Scene()
+    private var record: LiveRecord?
+    private var answers = CallAnswers()
+    private var lines: [LiveLine] = []
+
+    /// - Parameters:
+    ///   - live: the live.
+    ///   - window: the times of the lines; the topics were read at its end.
+    ///   - lease: how long a silent client stays in a live.
+    package init(_ live: LiveKey, window: ClosedRange<Timestamp>, lease: Milliseconds) {
+        self.live = live
+        self.window = window
+        self.presence = PresenceTracker(lease: lease)
+    }
+
+    /// The result of a replay.
+    package struct Result: Equatable, Sendable {
+        /// The live's last record; nil if there is none.
+        package var record: LiveRecord?
+        package var lines: [LiveLine]
+    }
+
+    /// Replays the records.
+    ///
+    /// - Parameters:
+    ///   - live: the live.
+    ///   - window: the times of the lines; the topics were read at its end.
+    ///   - lease: how long a silent client stays in a live.
+    ///   - entries: records in any order, also those of other lives, which are ignored. Those of presence's inbox must
+    ///     begin one lease before the window, and those of `rooms` and `stages` as early as possible.
+    /// - Returns: the feed items, and the calls that were rejected, dropped or not answered, oldest first.
+    package static func run(
+        _ live: LiveKey, window: ClosedRange<Timestamp>, lease: Milliseconds, entries: [TopicEntry]
+    ) -> Result {
+        var replay = LiveReplay(live, window: window, lease: lease)
+        let sorted = entries.sorted(by: TopicEntry.isBefore)
+        for entry in sorted where entry.topic != .roomFeed || entry.key == live.text { replay.answers.add(entry) }
+        let calls = sorted.compactMap { CallRecord($0) }.filter { $0.app == live.app && $0.live == live.live }
+        replay.answers.matchAnswered(calls)
+        let outcomes = replay.outcomes(of: calls)
+        let callAt = Dictionary(outcomes.map { ($0.call.place, $0) }) { first, _ in first }
+        let published = Dictionary(
+            outcomes.compactMap { outcome in outcome.answer.position.map { ($0, outcome.call) } }
+        ) { first, _ in first }
+        for entry in sorted { replay.apply(entry, callAt: callAt, published: published) }
+        return Result(record: replay.record, lines: replay.lines)
+    }
+
+    private struct CallOutcome {
+        var call: CallRecord
+        var answer: CallAnswer
+        /// Whether this is the request's last step, which the line of the call is about.
+        var isLastStep: Bool
+    }
+
+    /// What became of each call, oldest first.
+    private mutating func outcomes(of calls: [CallRecord]) -> [CallOutcome] {
+        var lastStep: [RequestID: String] = [:]
+        for call in calls { lastStep[call.request] = call.place }
+        return calls.map { call in
+            CallOutcome(
+                call: call,
+                answer: self.answers.answer(
+                    to: call, readAt: self.window.upperBound, feedStart: self.window.lowerBound),
+                isLastStep: lastStep[call.request] == call.place)
+        }
+    }
+
+    private mutating func apply(
+        _ entry: TopicEntry, callAt: [String: CallOutcome], published: [FeedPosition: CallRecord]
+    ) {
+        self.presence.advance(to: entry.time)
+        switch entry.topic {
+        case .rooms where entry.key == self.live.text:
+            if let record = entry.decode(LiveRecord.self) { self.record = record }
+        case .stages where entry.key == self.live.text:
+            if let stage = entry.decode(StageRecord.self) { self.update(stage) }
+        case .audienceCounts where entry.key == self.live.text:
+            guard let count = entry.decode(CountRecord.self) else { return }
+            self.scene.shownCount = count.count
+            self.scene.isCountStale = count.stale
+        case .roomFeed where entry.key == self.live.text: self.addItem(entry, published: published)
+        case .audienceInbox, .directoryInbox, .barrageInbox, .seatInbox, .connectionInbox:
+            let outcome = callAt[entry.place]
+            if entry.topic == .audienceInbox, entry.key == self.live.text,
+                let input = entry.decode(AudienceInput.self)
+            {
+                let isRejected = outcome?.answer.verdict == .rejected
+                self.presence.apply(input, entry, isRejected: isRejected)
+            }
+            if let outcome { self.addCall(outcome) }
+        default: return
+        }
+    }
+
+    private mutating func update(_ stage: StageRecord) {
+        if let old = self.scene.stage, (stage.epoch, stage.revision) < (old.epoch, old.revision) { return }
+        self.scene.stage = stage
+    }
+
+    private mutating func addItem(_ entry: TopicEntry, published: [FeedPosition: CallRecord]) {
+        guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(JSONValue.self),
+            let (kind, content) = item["content"]?.members.first
+        else { return }
+        if kind == "stage", let record = content["record"],
+            let stage = try? Wire.decode(StageRecord.self, from: Wire.encode(record))
+        {
+            self.update(stage)
+        }
+        guard self.window.contains(entry.time) else { return }
+        var line = LiveLine(
+            time: entry.time, place: entry.place, position: headers.position, feedClass: headers.feedClass, kind: kind,
+            user: ItemText.user(of: content), content: ItemText.text(kind, content),
+            answer: CallAnswer(.applied, why: ""), scene: self.currentScene)
+        if let call = published[headers.position] {
+            line.request = call.request
+            line.callPlace = call.place
+            line.delay = entry.time - call.time
+        }
+        self.lines.append(line)
+    }
+
+    /// Adds a line for a call that is not in the feed and was not simply done.
+    private mutating func addCall(_ outcome: CallOutcome) {
+        let call = outcome.call
+        guard outcome.isLastStep, outcome.answer.verdict != .applied, self.window.contains(call.time) else { return }
+        // Answers of reads and joins are forgotten after ten minutes; only messages are worth a line without one.
+        guard outcome.answer.verdict != .unknown || call.isMessage else { return }
+        var line = LiveLine(
+            time: call.time, place: call.place, feedClass: call.feedClass, kind: call.kind, user: call.user,
+            content: call.details, answer: outcome.answer, scene: self.currentScene)
+        line.request = call.request
+        line.callPlace = call.place
+        line.delay = outcome.answer.time.map { $0 - call.time }
+        self.lines.append(line)
+    }
+
+    private var currentScene: Scene {
+        var scene = self.scene
+        scene.presentCount = self.presence.count
+        scene.present = self.presence.users(max: Scene.maxUsers)
+        return scene
+    }
+}
+
+extension CallRecord {
+    /// The class of the feed item that the call asked for; nil for a call about anything else.
+    var feedClass: FeedClass? {
+        switch self.kind {
+        case "sendText", "sendCustom", "refused": .barrage
+        case "sendGift": .gift
+        case "forbidden": self.fields["isGift"] == .bool(true) ? .gift : .barrage
+        case "sendLikes", "speaking": .counter
+        default: nil
+        }
+    }
+}
+
+/// The content of feed items, for people.
+enum ItemText {
+    /// Who wrote an item, or whom it is about; nil for an item about the live.
+    static func user(of content: JSONValue) -> UserID? {
+        let user = content["sender"] ?? content["user"]
+        return (user?["userID"]?.text ?? user?.text).map { UserID($0) }
+    }
+
+    /// The content in one line without sender and stage, which are shown beside it.
+    static func text(_ kind: String, _ content: JSONValue) -> String {
+        if kind == "text", let text = content["text"]?.text { return "\"\(SafeText.line(text, max: 200))\"" }
+        if kind == "stage", let events = content["events"] {
+            return "events=" + SafeText.line(String(decoding: Wire.encode(events), as: UTF8.self), max: 200)
+        }
+        var members = content.members
+        members["sender"] = nil
+        members["user"] = nil
+        if kind == "gift", let gift = members["gift"]?["giftID"] { members["gift"] = gift }
+        if kind == "infoChanged" { return "" }
+        return members.sorted { $0.key < $1.key }.map { name, value in
+            "\(name)=" + SafeText.line(String(decoding: Wire.encode(value), as: UTF8.self), max: 120)
+        }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// Who is in a live, from the records in presence's inbox.
+///
+/// Presence itself keeps its leases in Redis, where no past is stored. The inbox has what they are made of: joins,
+/// heartbeats of gateways and kicks. A replay that begins one lease before its window therefore knows all members.
+package struct PresenceTracker: Sendable {
+    private struct Member {
+        var ticket: Ticket
+        var leaseEnd: Timestamp
+    }
+
+    /// How often leases are looked through; the display is up to this much too late.
+    private static let sweepInterval: Milliseconds = .seconds(1)
+
+    private let lease: Milliseconds
+    private var members: [UserID: [SessionID: Member]] = [:]
+    /// Tickets below these are invalid, because the user was kicked at that offset.
+    private var floors: [UserID: Ticket] = [:]
+    /// The highest ticket with which a session left.
+    private var left: [SessionID: Ticket] = [:]
+    private var lastSweep: Timestamp?
+
+    /// - Parameter lease: how long a silent client stays in a live (`--lease-seconds` of the services).
+    package init(lease: Milliseconds) { self.lease = lease }
+
+    /// The number of users who are in the live.
+    package var count: Int { self.members.count }
+    /// The users who are in the live, in the order of their ids; at most `max` of them.
+    package func users(max: Int) -> [UserID] { Array(self.members.keys.sorted().prefix(max)) }
+
+    /// Applies a record of the live.
+    ///
+    /// - Parameters:
+    ///   - input: the decoded record.
+    ///   - entry: the record, with its time and offset.
+    ///   - isRejected: whether the answer to the call is an error.
+    package mutating func apply(_ input: AudienceInput, _ entry: TopicEntry, isRejected: Bool) {
+        switch input.command {
+        case .join(let caller):
+            guard !isRejected else { return }
+            self.renew(caller.request.session, of: caller.userID, Ticket(entry.offset), until: entry.time + self.lease)
+        case .leave(let caller):
+            guard !isRejected, let ticket = caller.ticket else { return }
+            self.remove(caller.request.session, of: caller.userID, ticket)
+        case .signOff(let session, let user, let ticket): self.remove(session, of: user, ticket)
+        case .heartbeats(let beats):
+            for beat in beats {
+                self.renew(
+                    beat.session, of: beat.user, beat.ticket,
+                    until: entry.time + self.lease - Milliseconds(beat.silentFor))
+            }
+        case .assert(let members):
+            for member in members {
+                self.renew(
+                    member.session, of: member.user.userID, member.ticket,
+                    until: entry.time + self.lease - Milliseconds(member.silentFor))
+            }
+        case .kick(let user, _, _):
+            guard !isRejected else { return }
+            self.removeAll(of: user, at: entry.offset)
+        case .banned(let user, _, _): self.removeAll(of: user, at: entry.offset)
+        case .opened, .ended: self.members = [:]
+        default: return
+        }
+    }
+
+    /// Removes the members whose leases have ended.
+    package mutating func advance(to now: Timestamp) {
+        if let lastSweep, now < lastSweep + Self.sweepInterval { return }
+        self.lastSweep = now
+        for (user, sessions) in self.members {
+            let valid = sessions.filter { $0.value.leaseEnd >= now }
+            if valid.count < sessions.count { self.members[user] = valid.isEmpty ? nil : valid }
+        }
+    }
+
+    private mutating func renew(_ session: SessionID, of user: UserID, _ ticket: Ticket, until end: Timestamp) {
+        if let floor = self.floors[user], ticket < floor { return }
+        if let left = self.left[session], ticket <= left { return }
+        if let member = self.members[user]?[session], ticket < member.ticket { return }
+        self.members[user, default: [:]][session] = Member(ticket: ticket, leaseEnd: end)
+    }
+
+    private mutating func remove(_ session: SessionID, of user: UserID, _ ticket: Ticket) {
+        self.left[session] = max(ticket, self.left[session] ?? ticket)
+        guard let member = self.members[user]?[session], member.ticket <= ticket else { return }
+        self.members[user]?[session] = nil
+        if self.members[user]?.isEmpty == true { self.members[user] = nil }
+    }
+
+    private mutating func removeAll(of user: UserID, at offset: Int64) {
+        self.floors[user] = Ticket(offset)
+        self.members[user] = nil
+    }
+}

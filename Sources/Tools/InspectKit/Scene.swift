@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+package import PlazaWire
+
+/// What a live looked like at a moment: who was present, its stage and its battle.
+package struct Scene: Equatable, Sendable {
+    /// The most users that a scene names; the number counts all.
+    package static let maxUsers = 100
+
+    /// The users who were in the live.
+    package var presentCount = 0
+    /// Their ids, at most `maxUsers`.
+    package var present: [UserID] = []
+    /// The number that clients were told: without the owner, and up to a second old; nil if none was read.
+    package var shownCount: Int?
+    /// Whether the shown number was known to be out of date.
+    package var isCountStale = false
+    /// The stage; nil if none was read.
+    package var stage: StageRecord?
+
+    package init() {}
+
+    /// The occupied seats: index and user.
+    package var seats: [(index: Int, user: UserID)] {
+        (self.stage?.seats ?? []).compactMap { seat in seat.occupant.map { (seat.index, $0.user.userID) } }
+    }
+
+    /// The lives on the same stage.
+    package var connectedLives: [LiveID] { self.stage?.connection?.members.map(\.live) ?? [] }
+
+    /// The scene in one line for people.
+    ///
+    /// - Parameter names: how many users are named.
+    /// - Returns: the line, without characters that a terminal would execute.
+    package func text(names: Int) -> String {
+        var parts: [String] = []
+        let named = self.present.prefix(names).map(\.text).joined(separator: " ")
+        let others = self.presentCount - min(names, self.present.count)
+        var present = "present \(self.presentCount)"
+        if !named.isEmpty { present += " (\(named)\(others > 0 ? " and \(others) more" : ""))" }
+        if let shownCount { present += ", shown \(shownCount)\(self.isCountStale ? " stale" : "")" }
+        parts.append(present)
+        if self.stage != nil {
+            let seats = self.seats.map { "\($0.index):\($0.user.text)" }.joined(separator: " ")
+            parts.append(seats.isEmpty ? "seats empty" : "seats \(seats)")
+        } else {
+            parts.append("stage not read")
+        }
+        if !self.connectedLives.isEmpty {
+            parts.append("connected " + self.connectedLives.map(\.text).joined(separator: " "))
+        }
+        if let battle = self.stage?.battle { parts.append(Self.text(of: battle)) }
+        return SafeText.line(parts.joined(separator: "; "))
+    }
+
+    private static func text(of battle: BattleView) -> String {
+        let sides = battle.sides.map { "\($0.live.text) \($0.score)\($0.hasLeft ? " (left)" : "")" }
+        let end = battle.ended.map { " ended: \($0.rawValue)" } ?? ""
+        return "battle \(battle.id.text) \(sides.joined(separator: " : "))\(end)"
+    }
+
+    /// The scene for tools.
+    package var json: JSONValue {
+        var json: [String: JSONValue] = [
+            "presentCount": .integer(Int64(self.presentCount)),
+            "present": .array(self.present.map { .text($0.text) }),
+        ]
+        if let shownCount {
+            json["shownCount"] = .integer(Int64(shownCount))
+            json["isCountStale"] = .bool(self.isCountStale)
+        }
+        guard let stage = self.stage else { return .object(json) }
+        json["seats"] = .array(
+            self.seats.map { .object(["index": .integer(Int64($0.index)), "user": .text($0.user.text)]) })
+        json["connectedLives"] = .array(self.connectedLives.map { .text($0.text) })
+        if let battle = stage.battle, let view = try? Wire.decode(JSONValue.self, from: Wire.encode(battle)) {
+            json["battle"] = view
+        }
+        return .object(json)
+    }
+
+    package static func == (a: Scene, b: Scene) -> Bool {
+        a.presentCount == b.presentCount && a.present == b.present && a.shownCount == b.shownCount
+            && a.isCountStale == b.isCountStale && a.stage == b.stage
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
+package import MachineKit
+package import PlazaModel
+internal import PlazaWire
+
+/// A record of a topic, as the replay of a live or of a user reads it.
+package struct TopicEntry: Equatable, Sendable {
+    package var topic: PlazaTopic
+    package var partition: Int32
+    package var offset: Int64
+    /// When the broker appended the record.
+    package var time: Timestamp
+    package var key: String
+    /// Nil: a tombstone.
+    package var value: [UInt8]?
+    package var headers: [String: [UInt8]]
+
+    package init(
+        _ topic: PlazaTopic, partition: Int32 = 0, offset: Int64, time: Timestamp, key: String, value: [UInt8]?,
+        headers: [String: [UInt8]] = [:]
+    ) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.time = time
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+
+    /// The entry of a record that was read from Kafka; nil for a record of a topic that is none of LivePlaza's.
+    package init?(_ record: IncomingRecord) {
+        guard let topic = PlazaTopic(rawValue: record.topic) else { return nil }
+        self.init(
+            topic, partition: record.partition, offset: record.offset,
+            time: Timestamp(milliseconds: record.timestamp),
+            key: record.key.map { String(decoding: $0, as: UTF8.self) } ?? "", value: record.value,
+            headers: Dictionary(record.headers.map { ($0.name, $0.value) }) { first, _ in first })
+    }
+
+    /// Where the record is: `topic partition:offset`.
+    package var place: String { "\(self.topic.rawValue) \(self.partition):\(self.offset)" }
+
+    /// Decodes the value; nil for a tombstone, and for a record of a version that this program does not know.
+    func decode<Value: Decodable>(_ type: Value.Type) -> Value? {
+        self.value.flatMap { try? Wire.decode(type, from: $0) }
+    }
+
+    /// Whether this entry comes before another in a replay.
+    ///
+    /// The order of two topics is that of the broker's times. At the same time a state comes before the feed item that
+    /// announces it, and within a partition the offsets decide.
+    static func isBefore(_ a: TopicEntry, _ b: TopicEntry) -> Bool {
+        let (rankA, rankB) = (a.topic == .roomFeed ? 1 : 0, b.topic == .roomFeed ? 1 : 0)
+        return (a.time.milliseconds, rankA, a.topic.rawValue, a.partition, a.offset)
+            < (b.time.milliseconds, rankB, b.topic.rawValue, b.partition, b.offset)
+    }
+}

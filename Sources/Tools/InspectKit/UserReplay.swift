@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+package import PlazaWire
+
+/// One call of a user, and what became of it.
+package struct UserCall: Equatable, Sendable {
+    /// The call as the gateway wrote it, and the steps to which machines forwarded it; oldest first.
+    package var steps: [CallRecord]
+    /// How often a gateway wrote the call: more than once if the client sent it again.
+    package var sentCount: Int
+    package var answer: CallAnswer
+
+    /// The first record of the call.
+    package var first: CallRecord { self.steps[0] }
+    /// From the first record to the answer; nil if no answer was read.
+    package var delay: Milliseconds? { self.answer.time.map { $0 - self.first.time } }
+
+    /// Two lines for people.
+    package var text: String {
+        let call = self.first
+        var head = [
+            ClockText.time(call.time), call.kind, call.live?.text ?? "-",
+            "\(call.request.session.text)#\(call.request.counter)", call.details,
+        ].filter { !$0.isEmpty }.joined(separator: "  ")
+        if call.isFromServer { head += "  (by the app's server)" }
+        if self.sentCount > 1 { head += "  (sent \(self.sentCount) times)" }
+        if self.steps.contains(where: \.isLateRetry) { head += "  (late retry)" }
+        let delay = self.delay.map { " after \($0.count) ms" } ?? ""
+        let position = self.answer.position.map { " at \($0.epoch).\($0.number)" } ?? ""
+        let way = self.steps.map(\.place).joined(separator: ", ")
+        return "\(head)\n              \(self.answer.text)\(position)\(delay) [\(way)]"
+    }
+
+    /// The call for tools.
+    package var json: JSONValue {
+        let call = self.first
+        var json: [String: JSONValue] = [
+            "type": "call", "at": .integer(call.time.milliseconds), "kind": .text(call.kind),
+            "app": .text(call.app.text), "user": .text(call.user.text), "details": .text(call.details),
+            "isFromServer": .bool(call.isFromServer), "sentCount": .integer(Int64(self.sentCount)),
+            "request": .object([
+                "session": .text(call.request.session.text), "counter": .integer(call.request.counter),
+            ]),
+            "records": .array(self.steps.map { .text($0.place) }), "verdict": .text(self.answer.verdict.rawValue),
+            "why": .text(self.answer.why),
+        ]
+        if let live = call.live { json["live"] = .text(live.text) }
+        if let code = self.answer.code {
+            json["code"] = .integer(Int64(code.code))
+            json["codeName"] = .text(code.name)
+        }
+        if let position = self.answer.position {
+            json["position"] = .object(["epoch": .integer(position.epoch), "number": .integer(position.number)])
+        }
+        if let delay { json["delayMilliseconds"] = .integer(delay.count) }
+        return .object(json)
+    }
+}
+
+/// A notice that a user got.
+package struct UserNotice: Equatable, Sendable {
+    package var time: Timestamp
+    package var live: LiveID
+    package var kind: String
+    package var details: String
+
+    /// The notice of a record; nil for one between gateways.
+    init?(_ entry: TopicEntry) {
+        guard let notice = entry.decode(JSONValue.self), let (kind, content) = notice["content"]?.members.first,
+            kind != "signedInElsewhere"
+        else { return nil }
+        self.time = entry.time
+        self.live = LiveID(notice["live"]?.text ?? "")
+        self.kind = kind
+        self.details = content.members.sorted { $0.key < $1.key }.map { name, value in
+            let shown = value["userID"] ?? value
+            return "\(name)=" + SafeText.line(String(decoding: Wire.encode(shown), as: UTF8.self), max: 80)
+        }.joined(separator: " ")
+    }
+
+    /// One line for people.
+    package var text: String {
+        "\(ClockText.time(self.time))  notice  \(self.live.text)  \(self.kind)  \(self.details)"
+    }
+
+    /// The notice for tools.
+    package var json: JSONValue {
+        .object([
+            "type": "notice", "at": .integer(self.time.milliseconds), "live": .text(self.live.text),
+            "kind": .text(self.kind), "details": .text(self.details),
+        ])
+    }
+}
+
+/// Finds what became of a user's calls: records in, lines out.
+package enum UserReplay {
+    /// An entry of the result, in the order of time.
+    package enum Line: Equatable, Sendable {
+        case call(UserCall)
+        case notice(UserNotice)
+
+        var time: Timestamp {
+            switch self {
+            case .call(let call): call.first.time
+            case .notice(let notice): notice.time
+            }
+        }
+        /// The lines for people.
+        package var text: String {
+            switch self {
+            case .call(let call): call.text
+            case .notice(let notice): notice.text
+            }
+        }
+        /// The entry for tools.
+        package var json: JSONValue {
+            switch self {
+            case .call(let call): call.json
+            case .notice(let notice): notice.json
+            }
+        }
+    }
+
+    /// The user's calls and notices.
+    ///
+    /// - Parameters:
+    ///   - user: the user.
+    ///   - live: shows only calls and notices about this live; nil: all.
+    ///   - window: the times of the lines; the topics were read at its end.
+    ///   - entries: records in any order, also those of other users, which are ignored.
+    /// - Returns: the calls and notices, oldest first.
+    package static func run(
+        _ user: UserKey, live: LiveID?, window: ClosedRange<Timestamp>, entries: [TopicEntry]
+    ) -> [Line] {
+        let sorted = entries.sorted(by: TopicEntry.isBefore)
+        var answers = CallAnswers()
+        for entry in sorted { answers.add(entry) }
+        var order: [RequestID] = []
+        var steps: [RequestID: [CallRecord]] = [:]
+        for call in sorted.compactMap({ CallRecord($0) }) where call.app == user.app && call.user == user.user {
+            if steps[call.request] == nil { order.append(call.request) }
+            steps[call.request, default: []].append(call)
+        }
+        answers.matchAnswered(steps.values.joined().map(\.self))
+        var lines: [Line] = []
+        for request in order {
+            guard let steps = steps[request], let first = steps.first, let last = steps.last else { continue }
+            guard window.contains(first.time), live == nil || steps.contains(where: { $0.live == live }) else {
+                continue
+            }
+            let sent = steps.filter { $0.topic == first.topic && $0.kind == first.kind }.count
+            let answer = answers.answer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
+            lines.append(.call(UserCall(steps: steps, sentCount: sent, answer: answer)))
+        }
+        for entry in sorted where entry.topic == .userNotices && entry.key == user.text {
+            guard let notice = UserNotice(entry), window.contains(notice.time), live == nil || notice.live == live
+            else { continue }
+            lines.append(.notice(notice))
+        }
+        // The sort is stable, so calls of the same time keep the order of their records.
+        return lines.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+            .map(\.element)
+    }
+
+    /// The requests of the user's calls, whose answers are to be read.
+    package static func sessions(of user: UserKey, in entries: [TopicEntry]) -> Set<String> {
+        Set(
+            entries.compactMap { CallRecord($0) }.filter { $0.app == user.app && $0.user == user.user }
+                .map(\.request.session.text))
+    }
+}

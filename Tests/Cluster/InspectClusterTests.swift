@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import InspectKit
+import KafkaClient
+import MachineKit
+import PlazaModel
+import PlazaWire
+import ServiceShell
+import TestSupport
+import Testing
+
+/// `plaza inspect` against the topics of a broker.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct InspectClusterTests {
+    private static let live = LiveKey("demo", LiveID("concert-\(UUID().uuidString.prefix(8))"))
+    private static let user: UserID = "alice"
+
+    private static func caller(_ counter: Int64) -> Caller {
+        Caller(
+            user: UserInfo(userID: Self.user), role: .user,
+            request: RequestID(session: SessionID("s-\(Self.live.live.text)"), counter: counter),
+            replyTo: "gateway-1", ticket: Ticket(1))
+    }
+
+    /// The records of one admitted and one dropped message, in the order in which the services write them.
+    private static var effects: [Effect] {
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let position = FeedPosition(epoch: 77, number: 1)
+        let sender = UserInfo(userID: Self.user)
+        return [
+            .audience(AudienceInput(Self.live, .join(caller: Self.caller(1)))),
+            .barrage(BarrageInput(Self.live, .sendText(text: "hi", extensionInfo: nil, caller: Self.caller(2)))),
+            .barrage(BarrageInput(Self.live, .sendText(text: "ho", extensionInfo: nil, caller: Self.caller(3)))),
+            .barrage(BarrageInput(LiveKey("demo", "another"), .summary(caller: Self.caller(4)))),
+            .feed(
+                FeedItem(
+                    key: Self.live, position: position, at: now,
+                    content: .text(sender: sender, text: "hi", extensionInfo: nil))),
+            .reply(Reply(to: Self.caller(2), app: "demo", .success(result: .sent(position: position)))),
+            .reply(
+                Reply(to: Self.caller(3), app: "demo", .failure(error: ReplyError(.droppedByBudget, "full")))),
+        ]
+    }
+
+    private static func inspector(_ broker: TopicBroker, isReal: Bool, maxRecords: Int = 1000) throws -> Inspector {
+        let scanner = try TopicScanner(
+            brokers: broker.settings.brokers, security: KafkaSecurity(), mode: isReal ? .full : .embedded,
+            maxRecords: maxRecords)
+        let query = Inspector.Query(
+            app: "demo", live: Self.live.live, user: nil, last: .seconds(60), lease: .seconds(90))
+        // Later than the records, whose time is the broker's.
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + .seconds(1)
+        return try Inspector(scanner, query, now: now)
+    }
+
+    private static func write(_ broker: TopicBroker) throws {
+        let producer = try KafkaProducer(broker.settings)
+        defer { producer.close(timeout: .seconds(5)) }
+        for effect in Self.effects {
+            _ = try producer.sendAndWait(
+                TopicRecord(effect).outgoing(partitions: TopicBroker.partitions), timeout: .seconds(10))
+        }
+    }
+
+    @Test(arguments: LiveKafka.isAvailable ? [false, true] : [false])
+    func `a live and a user are replayed from the topics`(isReal: Bool) async throws {
+        try await runOnDedicatedThread {
+            let broker = try TopicBroker(isReal: isReal, clientID: "inspect-test")
+            try Self.write(broker)
+
+            var inspector = try Self.inspector(broker, isReal: isReal)
+            let lines = try inspector.replay(Self.live.live).lines
+            #expect(inspector.gaps == [])
+            let sorted = lines.sorted { ($0.request?.counter ?? 0) < ($1.request?.counter ?? 0) }
+            #expect(sorted.map(\.request?.counter) == [2, 3])
+            #expect(sorted.map { $0.position?.number } == [1, nil])
+            #expect(sorted.last?.answer.verdict == .dropped)
+            #expect(lines.allSatisfy { $0.scene.present == [Self.user] })
+
+            var second = try Self.inspector(broker, isReal: isReal)
+            let calls = try second.replay(Self.user).compactMap { line -> UserCall? in
+                if case .call(let call) = line { call } else { nil }
+            }
+            #expect(calls.map(\.first.request.counter) == [1, 2, 3])
+            #expect(calls.map(\.answer.verdict) == [.unknown, .applied, .dropped])
+        }
+    }
+
+    @Test func `a scan that reaches its limit says so`() async throws {
+        try await runOnDedicatedThread {
+            let broker = try TopicBroker(isReal: false, clientID: "inspect-test")
+            try Self.write(broker)
+            let scanner = try TopicScanner(
+                brokers: broker.settings.brokers, security: KafkaSecurity(), mode: .embedded, maxRecords: 1)
+            defer { scanner.close() }
+            var entries: [TopicEntry] = []
+            let gap = try scanner.read(TopicScan(.replies, from: nil) { _ in true }, into: &entries)
+            // One poll may return more records than the limit; then the end was reached and nothing is missing.
+            #expect(gap == nil ? entries.count == 2 : gap?.contains("--max-records") == true)
+        }
+    }
+}

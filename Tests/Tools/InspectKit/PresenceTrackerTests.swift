@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import InspectKit
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// Who is shown as present, from the records of presence's inbox.
+@Suite struct PresenceTrackerTests {
+    private typealias Fixture = InspectFixture
+
+    private var tracker = PresenceTracker(lease: .seconds(90))
+
+    private mutating func apply(
+        _ command: AudienceCommand, offset: Int64, at seconds: Int64, isRejected: Bool = false
+    ) {
+        let input = AudienceInput(Fixture.live, command)
+        let entry = TopicEntry(
+            .audienceInbox, offset: offset, time: Timestamp(milliseconds: seconds * 1000), key: Fixture.live.text,
+            value: Wire.encode(input))
+        self.tracker.apply(input, entry, isRejected: isRejected)
+    }
+
+    private mutating func present(at seconds: Int64) -> [UserID] {
+        self.tracker.advance(to: Timestamp(milliseconds: seconds * 1000))
+        return self.tracker.users(max: 10)
+    }
+
+    private static func beat(_ user: UserID, ticket: Int64, silentFor: Int64 = 0) -> AudienceCommand {
+        .heartbeats(beats: [
+            Heartbeat(
+                session: SessionID("s-\(user.text)"), user: user, ticket: Ticket(ticket), silentFor: silentFor)
+        ])
+    }
+
+    @Test mutating func `a join counts unless it was rejected, a leave ends it`() {
+        self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
+        self.apply(.join(caller: Fixture.caller("bob", 1, ticket: nil)), offset: 6, at: 10, isRejected: true)
+        #expect(self.present(at: 11) == ["alice"])
+        self.apply(.leave(caller: Fixture.caller("alice", 2, ticket: 5)), offset: 7, at: 12)
+        #expect(self.present(at: 13) == [])
+        // A heartbeat that was on its way when the client left does not bring it back.
+        self.apply(Self.beat("alice", ticket: 5), offset: 8, at: 14)
+        #expect(self.present(at: 15) == [])
+    }
+
+    @Test mutating func `a heartbeat shows a member whose join was long ago, until its lease ends`() {
+        self.apply(Self.beat("alice", ticket: 5, silentFor: 10_000), offset: 90, at: 100)
+        #expect(self.present(at: 180) == ["alice"])
+        #expect(self.present(at: 182) == [])
+    }
+
+    @Test mutating func `a kick removes a user with all sessions, and a later join brings it back`() {
+        self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
+        self.apply(
+            .kick(user: "alice", reason: .byAdmin, caller: Fixture.caller("bob", 1)), offset: 9, at: 12)
+        self.apply(Self.beat("alice", ticket: 5), offset: 10, at: 13)
+        #expect(self.present(at: 14) == [])
+        self.apply(.join(caller: Fixture.caller("alice", 2, ticket: nil)), offset: 11, at: 15)
+        #expect(self.present(at: 16) == ["alice"] && self.tracker.count == 1)
+    }
+
+    @Test mutating func `the end of the live empties it`() {
+        self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
+        self.apply(.opened(epoch: 9, owner: UserInfo(userID: "bob")), offset: 6, at: 11)
+        #expect(self.present(at: 12) == [])
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import InspectKit
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+
+/// What became of a user's calls.
+@Suite struct UserReplayTests {
+    private typealias Fixture = InspectFixture
+    private static let alice = UserKey("demo", "alice")
+
+    private static func run(_ fixture: Fixture, live: LiveID? = nil) -> [UserReplay.Line] {
+        UserReplay.run(Self.alice, live: live, window: Fixture.at(0)...Fixture.now, entries: fixture.entries)
+    }
+
+    private static func calls(_ fixture: Fixture, live: LiveID? = nil) -> [UserCall] {
+        Self.run(fixture, live: live).compactMap { if case .call(let call) = $0 { call } else { nil } }
+    }
+
+    @Test func `the steps of one request are one call with one answer`() throws {
+        var fixture = Fixture()
+        let caller = Fixture.caller("alice", 3, ticket: nil)
+        let owner = UserInfo(userID: "alice")
+        fixture.add(
+            .directory(
+                DirectoryInput(
+                    app: "demo", .create(live: "concert", changes: LiveChanges(), owner: owner, caller: caller))),
+            at: Fixture.at(1))
+        fixture.add(
+            .directory(
+                DirectoryInput(
+                    app: "demo", .open(live: "concert", changes: LiveChanges(), owner: owner, caller: caller))),
+            at: Fixture.at(2))
+        fixture.answer(
+            caller, .failure(error: ReplyError(.roomExists, "the id is taken")), at: Fixture.at(3))
+        let calls = Self.calls(fixture)
+        try #require(calls.count == 1)
+        #expect(calls[0].steps.map(\.kind) == ["create", "open"] && calls[0].sentCount == 1)
+        #expect(calls[0].answer.verdict == .rejected && calls[0].delay == .seconds(2))
+        #expect(calls[0].text.contains("rejected: 100003 roomExists, the id is taken after 2000 ms"))
+        #expect(calls[0].text.contains("[directory.inbox 0:101, directory.inbox 0:102]"))
+        #expect(calls[0].json.members["records"] == ["directory.inbox 0:101", "directory.inbox 0:102"])
+    }
+
+    @Test func `a call that was sent again counts once, with the number of copies`() {
+        var fixture = Fixture()
+        let caller = Fixture.caller("alice", 3)
+        for second in 1...2 {
+            fixture.call(.sendText(text: "hello", extensionInfo: nil, caller: caller), at: Fixture.at(Int64(second)))
+        }
+        fixture.answer(
+            caller, .success(result: .sent(position: FeedPosition(epoch: 77, number: 12))), at: Fixture.at(3))
+        let calls = Self.calls(fixture)
+        #expect(calls.map(\.sentCount) == [2])
+        #expect(calls.map(\.answer.position?.number) == [12])
+        #expect(calls.first?.text.contains("(sent 2 times)") == true)
+    }
+
+    @Test func `notices to the user stand between its calls, others and those between gateways do not`() {
+        var fixture = Fixture()
+        fixture.call(.summary(caller: Fixture.caller("alice", 1)), at: Fixture.at(1))
+        func notice(_ user: UserID, _ content: NoticeContent, _ second: Int64) -> (Effect, Timestamp) {
+            let notice = Notice(
+                to: UserKey("demo", user), live: "concert", at: Fixture.at(second), content: content)
+            return (.notice(notice), Fixture.at(second))
+        }
+        for (effect, time) in [
+            notice("alice", .kickedOut(reason: .byAdmin, by: "bob"), 2),
+            notice("bob", .kickedOut(reason: .byAdmin, by: "bob"), 3),
+            notice("alice", .signedInElsewhere(session: "s", connection: "c", attempt: 1, isOnly: false), 4),
+        ] { fixture.add(effect, at: time) }
+        let lines = Self.run(fixture)
+        #expect(lines.count == 2)
+        #expect(lines.last?.text.hasSuffix("notice  concert  kickedOut  by=\"bob\" reason=\"byAdmin\"") == true)
+        #expect(lines.last?.json.members["type"] == "notice")
+        #expect(Self.run(fixture, live: "duet") == [])
+    }
+
+    @Test func `calls of other users and of users with the same id in another app are left out`() {
+        var fixture = Fixture()
+        fixture.call(.summary(caller: Fixture.caller("bob", 1)), at: Fixture.at(1))
+        fixture.add(
+            .barrage(BarrageInput(LiveKey("shop", "concert"), .summary(caller: Fixture.caller("alice", 1)))),
+            at: Fixture.at(1))
+        #expect(Self.calls(fixture) == [])
+        #expect(UserReplay.sessions(of: Self.alice, in: fixture.entries) == [])
+    }
+
+    @Test func `the session of an answer is found without decoding it`() {
+        let reply = Reply(
+            to: Fixture.caller("alice", 1), app: "demo",
+            .success(
+                result: .loggedIn(session: "other", user: UserInfo(userID: "a"), gateway: "g", notices: "")))
+        #expect(ReplySession.find(in: Wire.encode(reply)) == "s-alice")
+        #expect(ReplySession.find(in: Array("{}".utf8)) == nil)
+        #expect(ReplySession.find(in: Array("\"session\":\"cut".utf8)) == nil)
+    }
+}
