@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+
+/// Runs work one piece after the other, in order.
+protocol WorkQueue: Sendable {
+    /// Adds work from any thread.
+    func async(_ work: @escaping @Sendable () -> Void)
+    /// Ends the program unless this is called by the queue's work.
+    func preconditionIsCurrent()
+}
+
+/// A dispatch queue, which must be a serial one.
+struct DispatchWorkQueue: WorkQueue {
+    let queue: DispatchQueue
+
+    func async(_ work: @escaping @Sendable () -> Void) { self.queue.async(execute: work) }
+    func preconditionIsCurrent() { dispatchPrecondition(condition: .onQueue(self.queue)) }
+}
+
+/// The executor of an engine: a serial queue.
+///
+/// Everything of a client happens on the queue on which the app receives completions and publications, so none of them
+/// needs a further hop, and their order is the order of the work.
+final class EngineQueue: SerialExecutor {
+    private let queue: any WorkQueue
+
+    init(_ queue: any WorkQueue) { self.queue = queue }
+
+    /// Adds work from any thread.
+    func async(_ work: @escaping @Sendable () -> Void) { self.queue.async(work) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        self.queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func checkIsolated() { self.queue.preconditionIsCurrent() }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The clock and the timers of a client; a test turns its own.
+protocol PlazaClock: Sendable {
+    /// Milliseconds of a clock that never goes back.
+    var now: Double { get }
+    /// Milliseconds since 1970.
+    var wall: Double { get }
+    /// Calls `action` on the queue after so many milliseconds, unless the timer is cancelled before.
+    func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer
+}
+
+/// Something that is due later.
+struct PlazaTimer: Sendable {
+    /// Takes it back; without effect if it is over.
+    let cancel: @Sendable () -> Void
+}
+
+/// The clock and the timers of the system.
+struct SystemClock: PlazaClock {
+    private static let origin = ContinuousClock.now
+
+    /// The longest pause; a longer one would not fit a timer.
+    private static let maxDelay = 86_400_000.0
+
+    var now: Double { (ContinuousClock.now - Self.origin).inMilliseconds }
+    var wall: Double { Date().timeIntervalSince1970 * 1000 }
+
+    func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
+        // A timer that is cancelled keeps nothing alive.
+        let due = Locked<(@Sendable () -> Void)?>(action)
+        let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * 1_000_000)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
+            queue.async { due.withLock { $0 }?() }
+        }
+        return PlazaTimer { due.withLock { $0 = nil } }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Dispatch
+
+/// How a client connects.
+public struct PlazaOptions: Sendable {
+    /// The addresses of the gateways, such as `wss://live.example.com/v1`; each reconnect tries the next one.
+    public var gateways: [String]
+    /// Gives a token for the user.
+    ///
+    /// It is asked when no token is known, and before the present one ends. Nil: the token of the login is the only one.
+    public var tokenProvider: (@Sendable () async throws -> String)?
+    /// Opens the WebSockets; nil: URLSession's, on Apple systems.
+    public var transport: (any Transport)?
+    /// Where the client works, and where completions, publishers and delegates are called.
+    public var deliveryQueue: DispatchQueue
+    /// How long a login may take.
+    public var loginTimeout: Duration
+    /// How long a call may take, reconnects included.
+    public var callTimeout: Duration
+    /// The name under which the server counts the client's calls.
+    ///
+    /// It has 1 to 40 letters, digits, hyphens or underscores. Nil: a new one for each login.
+    public var session: String?
+
+    /// Makes options; all but the gateways have values that suit most apps.
+    public init(
+        gateways: [String] = [], tokenProvider: (@Sendable () async throws -> String)? = nil,
+        transport: (any Transport)? = nil, deliveryQueue: DispatchQueue = .main, loginTimeout: Duration = .seconds(15),
+        callTimeout: Duration = .seconds(15), session: String? = nil
+    ) {
+        self.gateways = gateways
+        self.tokenProvider = tokenProvider
+        self.transport = transport
+        self.deliveryQueue = deliveryQueue
+        self.loginTimeout = loginTimeout
+        self.callTimeout = callTimeout
+        self.session = session
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds.
+    var inMilliseconds: Double {
+        let (seconds, attoseconds) = self.components
+        return Double(seconds) * 1000 + Double(attoseconds) / 1e15
+    }
+}

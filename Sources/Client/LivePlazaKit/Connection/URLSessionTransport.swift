@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#if canImport(Darwin)
+internal import Foundation
+
+/// The WebSockets of URLSession, on Apple systems.
+public struct URLSessionTransport: Transport {
+    /// Makes a transport.
+    public init() {}
+
+    /// Begins to open a WebSocket; see `Transport`.
+    public func connect(
+        to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
+    ) throws(ErrorInfo) -> any TransportConnection {
+        guard let url = URL(string: address), url.scheme == "wss" || url.scheme == "ws" else {
+            throw ErrorInfo(code: -1001, message: "'\(address)' is no address of a gateway")
+        }
+        return URLSessionSocket(url, onEvent)
+    }
+}
+
+/// A WebSocket of URLSession.
+///
+/// Its events come on the operation queue of its session, one after the other.
+private final class URLSessionSocket: NSObject, TransportConnection, URLSessionWebSocketDelegate {
+    private let onEvent: @Sendable (TransportEvent) -> Void
+    private let task = Locked<URLSessionWebSocketTask?>(nil)
+    private let isOver = Locked(false)
+
+    /// The greatest message of the server (PROTOCOL.md, section 12).
+    private static let maximumMessageSize = 4 << 20
+
+    init(_ url: URL, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) {
+        self.onEvent = onEvent
+        super.init()
+        let session = URLSession(configuration: .ephemeral, delegate: self, delegateQueue: nil)
+        let task = session.webSocketTask(with: url, protocols: ["liveplaza.v1"])
+        task.maximumMessageSize = Self.maximumMessageSize
+        self.task.withLock { $0 = task }
+        task.resume()
+        // The session keeps its delegate until its last task is over.
+        session.finishTasksAndInvalidate()
+    }
+
+    func send(_ text: [UInt8]) {
+        let message = URLSessionWebSocketTask.Message.string(String(decoding: text, as: UTF8.self))
+        self.task.withLock { $0 }?.send(message) { [weak self] error in
+            if error != nil { self?.over(code: CloseCode.lost) }
+        }
+    }
+
+    func close(code: Int) {
+        let code = URLSessionWebSocketTask.CloseCode(rawValue: code) ?? .normalClosure
+        self.task.withLock { $0 }?.cancel(with: code, reason: nil)
+    }
+
+    private func receive(_ task: URLSessionWebSocketTask) {
+        task.receive { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(.string(let text)): self.onEvent(.text(Array(text.utf8)))
+            case .success: self.onEvent(.binary)
+            case .failure:
+                let code = task.closeCode
+                return self.over(code: code == .invalid ? CloseCode.lost : code.rawValue)
+            }
+            self.receive(task)
+        }
+    }
+
+    private func over(code: Int) {
+        let wasOver = self.isOver.withLock { isOver in
+            defer { isOver = true }
+            return isOver
+        }
+        if !wasOver { self.onEvent(.closed(code: code)) }
+    }
+
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
+        self.onEvent(.opened)
+        self.receive(webSocketTask)
+    }
+
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+    ) {
+        self.over(code: closeCode.rawValue)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        self.over(code: CloseCode.lost)
+    }
+}
+#endif

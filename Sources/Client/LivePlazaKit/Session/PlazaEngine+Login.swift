@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+extension PlazaEngine {
+    /// How long a logout waits for the live to be left, in milliseconds.
+    private static var leaveTimeout: Double { 2000 }
+
+    /// Connects and logs in.
+    ///
+    /// `token`: the token of the user; nil: the token provider is asked.
+    /// - Throws: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`, `invalidParameter`; `failed` if someone is logged
+    /// in; the token provider's own error.
+    func login(
+        token: String?, name: String? = nil, avatarURL: String? = nil
+    ) async throws(ErrorInfo) -> UserProfile {
+        guard self.waitingLogin == nil, self.loginState.connectionStatus == .disconnected else {
+            throw ErrorInfo(.failed, "log out first")
+        }
+        self.showLogin { $0.connectionStatus = .connecting }
+        let timeout = self.options.loginTimeout.inMilliseconds
+        let result = await withCheckedContinuation { continuation in
+            self.waitingLogin = continuation
+            self.loginTimer = self.clock.schedule(after: timeout, on: self.queue) { [weak self] in
+                self?.assumeOnQueue { engine in
+                    engine.settleLogin(.failure(ErrorInfo(.timedOut, "no login in time", retryAfter: 1000)))
+                    engine.disconnect()
+                }
+            }
+            do throws(ErrorInfo) {
+                try self.connect(token: token, name: name, avatarURL: avatarURL)
+            } catch {
+                self.settleLogin(.failure(error))
+            }
+        }
+        if case .failure = result, self.connection == nil { self.showLogin { $0 = LoginState() } }
+        return try result.get()
+    }
+
+    /// Leaves the live, and disconnects.
+    ///
+    /// - Throws: `notLoggedIn`.
+    func logout() async throws(ErrorInfo) {
+        let status = self.loginState.connectionStatus
+        guard status != .disconnected else { throw ErrorInfo(.notLoggedIn, "log in first") }
+        if status == .connected, let live = self.session?.fold.liveID { await self.leave(live) }
+        self.settleLogin(.failure(ErrorInfo(.failed, "logged out")))
+        self.disconnect()
+    }
+
+    /// Changes how others see the user; nil leaves a field as it is.
+    ///
+    /// - Throws: `noPermission` if the token says it, `badParameter`.
+    func setSelfInfo(name: String?, avatarURL: String?) async throws(ErrorInfo) {
+        var changes: [String: JSONValue] = [:]
+        if let name { changes["name"] = .text(name) }
+        if let avatarURL { changes["avatarURL"] = .text(avatarURL) }
+        _ = try await self.call("self.update", changes)
+        self.connection?.core.setProfile(name: name, avatarURL: avatarURL)
+        self.showLogin { state in
+            if let name { state.loginUserInfo?.nickname = name }
+            if let avatarURL { state.loginUserInfo?.avatarURL = avatarURL }
+        }
+    }
+
+    /// Leaves a live, but waits for it for a short time only.
+    private func leave(_ live: LiveID) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let once = Locked<CheckedContinuation<Void, Never>?>(continuation)
+            let resume: @Sendable () -> Void = {
+                let continuation = once.withLock { waiting in
+                    defer { waiting = nil }
+                    return waiting
+                }
+                continuation?.resume()
+            }
+            let timer = self.clock.schedule(after: Self.leaveTimeout, on: self.queue, resume)
+            Task {
+                _ = try? await self.call("live.leave", live: live)
+                timer.cancel()
+                resume()
+            }
+        }
+    }
+
+    /// Takes an event of the connection.
+    func received(_ event: ClientEvent) {
+        switch event {
+        case .badFrame(let error): return self.report(error)
+        case .loggedIn(let user): self.selfID = user.userID.text
+        case .ended: self.forgetConnection()
+        default: break
+        }
+        self.sessionReceived(event)
+        self.loginReceived(event)
+    }
+
+    private func loginReceived(_ event: ClientEvent) {
+        switch event {
+        case .loggedIn(let user):
+            let profile = UserProfile(userID: user.userID.text, nickname: user.userName, avatarURL: user.avatarURL)
+            self.showLogin { state in
+                state.loginStatus = .logined
+                state.loginUserInfo = profile
+                state.connectionStatus = .connected
+            }
+            self.settleLogin(.success(profile))
+        case .resumed: self.showLogin { $0.connectionStatus = .connected }
+        case .disconnected:
+            self.showLogin { $0.connectionStatus = $0.loginStatus == .logined ? .reconnecting : .connecting }
+        case .ended(let code, let error): self.loginEnded(code, error)
+        default: break
+        }
+    }
+
+    private func loginEnded(_ code: Int, _ error: ErrorInfo) {
+        let isLogin = self.waitingLogin != nil
+        self.settleLogin(.failure(error))
+        self.showLogin { $0 = LoginState() }
+        // A login that fails says so itself.
+        if isLogin { return }
+        let store = self.sinks.login()
+        if code == CloseCode.replaced || code == CloseCode.signedInElsewhere { store?.tell(.kickedOffline) }
+        if code == CloseCode.tokenRefused || code == CloseCode.tokenExpired { store?.tell(.loginExpired) }
+        self.sinks.tell(.connectionEnded(code: code, error))
+    }
+
+    /// Ends the wait of the login's caller.
+    func settleLogin(_ result: Result<UserProfile, ErrorInfo>) {
+        self.loginTimer?.cancel()
+        self.loginTimer = nil
+        self.waitingLogin?.resume(returning: result)
+        self.waitingLogin = nil
+    }
+
+    /// Changes what `LoginStore` shows.
+    func showLogin(_ change: (inout LoginState) -> Void) {
+        change(&self.loginState)
+        self.sinks.login()?.show(self.loginState)
+    }
+}

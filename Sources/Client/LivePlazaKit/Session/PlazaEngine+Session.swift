@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+internal import PlazaWire
+
+extension PlazaEngine {
+    /// How often the running duration of a live is counted on, in milliseconds.
+    private static var countInterval: Double { 1000 }
+
+    /// The id of the live that the client is in; empty if it is in none.
+    var currentLiveID: String { self.session?.fold.liveID.text ?? "" }
+
+    /// Enters a live and waits until its info is known.
+    ///
+    /// - Throws: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned`, `noPermission`.
+    func enter(_ liveID: String) async throws(ErrorInfo) -> LiveInfo {
+        let live = LiveID(liveID)
+        _ = try await self.call("live.join", live: live)
+        guard let session = self.session, session.fold.liveID == live else { throw Self.leftMeanwhile }
+        guard session.fold.states.live.info.isEmpty else { return session.fold.states.live.info }
+        do throws(ErrorInfo) {
+            try await self.refresh(.details)
+        } catch {
+            // A live whose info cannot be read cannot be shown.
+            _ = try? await self.call("live.leave", live: live)
+            throw error
+        }
+        guard let entered = self.session, entered.number == session.number else { throw Self.leftMeanwhile }
+        self.readSoon([.audience, .statistics])
+        self.loadForHosts()
+        self.leaveOldSeat()
+        return entered.fold.states.live.info
+    }
+
+    private static var leftMeanwhile: ErrorInfo { ErrorInfo(.notInRoom, "the live was left meanwhile") }
+
+    /// Folds a change of this client itself, if it is about the live that the client is in.
+    func local(_ change: LocalChange, in live: String) { self.fold(.local(change), in: LiveID(live)) }
+
+    /// Folds what a read has given, if it is about the live that the client is in.
+    func snapshot(_ snapshot: Snapshot, in live: String) {
+        guard self.session?.fold.liveID.text == live else { return }
+        let events = self.session?.fold.snapshotRead(snapshot) ?? []
+        self.show(events)
+    }
+
+    /// The states of a live: the defaults, unless the client is in it.
+    func states(of live: String) -> LiveStates {
+        guard let fold = self.session?.fold, fold.liveID.text == live else { return LiveStates() }
+        return fold.states
+    }
+
+    /// Takes an event of the connection.
+    func sessionReceived(_ event: ClientEvent) {
+        switch event {
+        case .joined(let live, let isAgain, _):
+            if !isAgain || self.session?.fold.liveID != live { self.beginSession(live) }
+        case .feed(_, let items, _, let hasGap): self.feed(items, hasGap: hasGap)
+        case .counts(let counts):
+            let wasStale = self.session?.fold.states.audience.isAudienceCountStale == true
+            self.fold(.counts(counts), in: counts.live)
+            // Users who were away while presence lost its store are in no list, and no tip says so.
+            if wasStale, !counts.stale { self.readLater([.audience]) }
+        case .notice(let notice): self.fold(.notice(notice.content, at: notice.at), in: notice.live)
+        case .resumed(_, let replayed): self.resumed(replayed: replayed)
+        case .left, .ended: self.endSession()
+        case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
+        case .kickedOut(let live, let reason, _): self.out(live, .kickedOut(LiveKickedOutReason(reason)))
+        case .lost(let live, let error): self.lost(live, error)
+        case .loggedIn, .disconnected, .draining, .renewed, .renewalFailed, .tokenProviderFailed, .badFrame: break
+        }
+    }
+
+    private func fold(_ input: FoldInput, in live: LiveID) {
+        guard self.session?.fold.liveID == live else { return }
+        let events = self.session?.fold.apply(input) ?? []
+        self.show(events)
+    }
+
+    private func beginSession(_ live: LiveID) {
+        self.endSession()
+        self.sessionCount += 1
+        self.session = LiveSession(
+            number: self.sessionCount, fold: LiveFold(liveID: live, selfID: UserID(self.selfID)),
+            stores: self.sinks.stores(live.text))
+        self.count()
+        self.show([])
+    }
+
+    /// Resets what is shown of the live: the stores return to their defaults.
+    func endSession() {
+        guard let session = self.session else { return }
+        self.session = nil
+        session.timer?.cancel()
+        for timer in session.timers.values { timer.cancel() }
+        self.sinks.list()?.showCurrent(LiveInfo())
+        session.stores.show(LiveStates(), events: [])
+    }
+
+    /// How a client comes out of its live without leaving it.
+    private enum WayOut {
+        case ended(LiveEndedReason)
+        case kickedOut(LiveKickedOutReason)
+    }
+
+    private func out(_ live: LiveID, _ way: WayOut, message: String = "") {
+        guard self.session?.fold.liveID == live else { return }
+        self.endSession()
+        switch way {
+        case .ended(let reason):
+            self.sinks.list()?.tell(.onLiveEnded(liveID: live.text, reason: reason, message: message))
+        case .kickedOut(let reason):
+            self.sinks.list()?.tell(.onKickedOutOfLive(liveID: live.text, reason: reason, message: message))
+        }
+    }
+
+    private func liveEnded(_ live: LiveID, _ reason: LiveEndReason) { self.out(live, .ended(LiveEndedReason(reason))) }
+
+    /// The client could not return into its live.
+    private func lost(_ live: LiveID, _ error: ErrorInfo) {
+        let message = error.message
+        switch ReplyCode(error.code) {
+        case .noSuchRoomOnEntry:
+            let isByHost = message.contains("endedByHost")
+            self.out(live, .ended(isByHost ? .endedByHost : .endedByServer), message: message)
+        case .banned: self.out(live, .kickedOut(.byAdmin), message: message)
+        case .staleTicket: self.out(live, .kickedOut(.forJoinRoomStatusInvalidDuringOffline), message: message)
+        default: self.out(live, .kickedOut(.forNetworkDisconnected), message: message)
+        }
+    }
+
+    private func feed(_ items: [FeedEntry], hasGap: Bool) {
+        guard let session = self.session else { return }
+        let wasDegraded = session.fold.states.live.isTipsDegraded
+        let wasHost = self.isHost
+        var events: [StoreEvent] = []
+        for item in items { events += self.session?.fold.apply(.item(item)) ?? [] }
+        self.show(events)
+        for case .liveEnded(let reason, _) in items.map(\.content) {
+            return self.liveEnded(session.fold.liveID, reason)
+        }
+        let isDegraded = self.session?.fold.states.live.isTipsDegraded ?? false
+        // Tips were left out: the list is read anew, at another moment by each client.
+        if hasGap || (wasDegraded && !isDegraded) { self.readLater([.audience]) }
+        if !wasHost, self.isHost { self.loadForHosts() }
+    }
+
+    private func resumed(replayed: Bool) {
+        guard self.session != nil else { return }
+        if !replayed {
+            self.readSoon([.details])
+            self.readLater([.audience, .statistics])
+        }
+        // Notices are kept for a minute only.
+        if self.isHost { self.readLater([.mutes, .seatRequests]) }
+    }
+
+    private func loadForHosts() {
+        if self.isHost { self.readSoon([.mutes, .seatRequests]) }
+    }
+
+    /// Whether the user is the owner of the live or an admin.
+    private var isHost: Bool {
+        guard let info = self.session?.fold.states.live.info else { return false }
+        return info.liveOwner.userID == self.selfID || info.admins.contains(self.selfID)
+    }
+
+    /// A viewer that enters again while it is still shown on a seat is taken off.
+    private func leaveOldSeat() {
+        guard let fold = self.session?.fold, fold.states.live.info.liveOwner.userID != self.selfID else { return }
+        let isSeated = fold.states.seat.seatList.contains { seat in
+            seat.userInfo.liveID == fold.liveID.text && seat.userInfo.userID == self.selfID
+        }
+        if isSeated { Task { _ = try? await self.call("seat.leave", live: fold.liveID) } }
+    }
+
+    private func show(_ events: [StoreEvent]) {
+        guard let session = self.session else { return }
+        var info = session.fold.states.live.info
+        info.liveID = session.fold.liveID.text
+        info.isEmpty = false
+        self.sinks.list()?.showCurrent(info)
+        session.stores.show(session.fold.states, events: events)
+    }
+
+    /// Counts the running duration on.
+    private func count() {
+        guard let number = self.session?.number else { return }
+        let from = self.clock.now
+        self.session?.timer = self.clock.schedule(after: Self.countInterval, on: self.queue) { [weak self] in
+            self?.assumeOnQueue { engine in
+                guard let session = engine.session, session.number == number else { return }
+                let passed = UInt(max(0, (engine.clock.now - from).rounded()))
+                if session.fold.states.summary.summaryData.totalDuration > 0 {
+                    engine.fold(.local(.elapsed(passed)), in: session.fold.liveID)
+                }
+                engine.count()
+            }
+        }
+    }
+}

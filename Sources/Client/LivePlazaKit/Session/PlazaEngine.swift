@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// One client: its connection, its login, and the live that it is in.
+///
+/// All of it happens on the delivery queue. What a frame changes is shown before the next frame is looked at, and before
+/// the call that waits for the frame goes on.
+actor PlazaEngine {
+    nonisolated let queue: EngineQueue
+    nonisolated let clock: any PlazaClock
+    nonisolated let random: Chance
+    nonisolated let sinks: StoreSinks
+
+    /// What the next login uses.
+    var options: PlazaOptions
+    /// The connection; nil before a login and after its end.
+    var connection: ConnectionState?
+    /// The number of the last connection.
+    var connectionCount = 0
+    /// The calls whose callers wait, by handle.
+    var waiting: [CallKey: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>] = [:]
+    /// Actions that wait because others are being performed.
+    var actions: [ClientAction] = []
+    var isPerforming = false
+
+    /// What `LoginStore` shows.
+    var loginState = LoginState()
+    /// The caller that waits for its login.
+    var waitingLogin: CheckedContinuation<Result<UserProfile, ErrorInfo>, Never>?
+    var loginTimer: PlazaTimer?
+
+    /// The user's id; empty before the first login.
+    var selfID = ""
+    /// The live that the client is in.
+    var session: LiveSession?
+    /// The number of the last session.
+    var sessionCount = 0
+    /// The number of the last read.
+    var readCount = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe self.queue.asUnownedSerialExecutor() }
+
+    init(
+        options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping Chance, sinks: StoreSinks
+    ) {
+        self.options = options
+        self.queue = queue
+        self.clock = clock
+        self.random = random
+        self.sinks = sinks
+    }
+
+    /// Runs `body` on the engine, in the order in which this method and `run` are called, from any thread.
+    nonisolated func onQueue(_ body: @escaping @Sendable (isolated PlazaEngine) -> Void) {
+        self.queue.async { self.assumeOnQueue(body) }
+    }
+
+    /// Runs `body` on the engine; for work that is on the queue already.
+    nonisolated func assumeOnQueue(_ body: @Sendable (isolated PlazaEngine) -> Void) {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            self.assumeIsolated(body)
+        } else {
+            // Older systems do not ask an executor whether the present work is its own.
+            withoutActuallyEscaping(body) { body in
+                unsafe unsafeBitCast(body, to: (@Sendable (PlazaEngine) -> Void).self)(self)
+            }
+        }
+    }
+
+    /// Runs `body` on the engine, in the order in which this method is called, from any thread; then the completion, on
+    /// the delivery queue.
+    nonisolated func run<T: Sendable>(
+        _ completion: (@Sendable (Result<T, ErrorInfo>) -> Void)?,
+        _ body: @escaping @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> T
+    ) {
+        self.onQueue { engine in
+            Task {
+                let result: Result<T, ErrorInfo>
+                do throws(ErrorInfo) {
+                    result = .success(try await body(engine))
+                } catch {
+                    result = .failure(error)
+                }
+                completion?(result)
+            }
+        }
+    }
+
+    /// Calls a method of the server and waits for its reply, also across reconnects.
+    ///
+    /// The state and the events of what the server sent before the reply are shown first.
+    ///
+    /// `method`: a name of PROTOCOL.md, section 5.
+    /// `params`: the parameters without `live`, which is added if `live` is not nil.
+    /// `live`: the live that the call is about.
+    /// - Throws: the server's error, `timedOut`, `overloaded`, `notLoggedIn`, or `messageTooLong`.
+    func call(
+        _ method: String, _ params: [String: JSONValue] = [:], live: LiveID? = nil
+    ) async throws(ErrorInfo) -> CallResult {
+        guard self.connection != nil else { throw ErrorInfo(.notLoggedIn, "log in first") }
+        var params = params
+        if let live { params["live"] = .text(live.text) }
+        let bytes = try OutgoingFrame.params(params)
+        let result = await withCheckedContinuation { continuation in
+            self.begin(method, bytes, live, continuation)
+        }
+        return try result.get()
+    }
+
+    /// Shows a fault that no store shows.
+    func report(_ error: ErrorInfo) { self.sinks.tell(.fault(error)) }
+}
