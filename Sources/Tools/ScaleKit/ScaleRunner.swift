@@ -56,7 +56,7 @@ package enum ScaleRunner {
             let missing = count - 1 - added.count
             var names: [String] = []
             // Messages run while the instances come, so that a pause, a loss or a repetition is seen.
-            let change = try await Self.load(plan, "\(kind.rawValue)-\(count)-add", cluster) {
+            let change = try await Self.load(plan, "\(kind.shortName)\(count)", cluster) {
                 for _ in 0..<max(0, missing) { names.append(try cluster.add(kind)) }
                 try await cluster.waitUntilReady(within: .seconds(60))
             }
@@ -66,7 +66,7 @@ package enum ScaleRunner {
             step.findings += Self.findings(in: change)
             result.steps.append(step)
         }
-        let change = try await Self.load(plan, "\(kind.rawValue)-remove", cluster) {
+        let change = try await Self.load(plan, "\(kind.shortName)0", cluster) {
             for name in added { try await cluster.remove(name) }
         }
         if let last = result.steps.indices.last { result.steps[last].findings += Self.findings(in: change) }
@@ -80,7 +80,7 @@ package enum ScaleRunner {
     ) async throws -> ScaleStep {
         let addresses = Self.addresses(cluster)
         let calls = try await CallLoad(
-            kind, lives: plan.lives, addresses: addresses, name: "\(plan.name)-\(kind.rawValue)-\(count)",
+            kind, lives: plan.lives, addresses: addresses, name: "\(plan.name)-\(kind.shortName)\(count)c",
             token: plan.token)
         defer { calls.stop() }
         let idleFor = Duration.seconds(5)
@@ -103,6 +103,8 @@ package enum ScaleRunner {
     }
 
     /// Runs messages in some lives, and `change` two seconds after the first message.
+    ///
+    /// - Parameter name: a part of the names of users, which have at most 32 bytes.
     private static func load(
         _ plan: ScalePlan, _ name: String, _ cluster: LocalCluster, change: () async throws -> Void
     ) async throws -> LoadReport {
@@ -110,13 +112,21 @@ package enum ScaleRunner {
         (load.lives, load.viewers, load.rate) = (8, 8, 5)
         load.duration = .seconds(12)
         let (sending, began) = AsyncStream.makeStream(of: Void.self)
-        async let run = LoadRunner.run(load) { progress in
-            if progress.stage == .sending, progress.elapsed >= .seconds(2) { began.finish() }
-            if progress.stage == .ending { began.finish() }
+        let run = Task { [load] in
+            // Also a load that cannot begin ends the wait.
+            defer { began.finish() }
+            return try await LoadRunner.run(load) { progress in
+                if progress.stage == .sending, progress.elapsed >= .seconds(2) { began.finish() }
+            }
         }
         for await _ in sending {}
-        try await change()
-        return try await run
+        do {
+            try await change()
+        } catch {
+            run.cancel()
+            throw error
+        }
+        return try await run.value
     }
 
     private static func addresses(_ cluster: LocalCluster) -> [PlazaAddress] {
@@ -134,4 +144,9 @@ package enum ScaleRunner {
         ] where count > 0 { findings.append("\(count) \(what)") }
         return findings
     }
+}
+
+extension ServiceKind {
+    /// A letter, for names that must be short.
+    fileprivate var shortName: String { String(self.rawValue.prefix(1)) }
 }
