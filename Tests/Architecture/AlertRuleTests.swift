@@ -71,15 +71,30 @@ import Testing
         }
     }
 
-    @Test func `each alert has a test and a line in the runbook`() throws {
+    @Test func `each alert has a test`() throws {
         let names = try Repository.text("deploy/observe/alerts.yml").matches(of: /- alert: ([A-Za-z]+)/)
             .map { String($0.output.1) }
         #expect(names.count >= 9 && Set(names).count == names.count)
         let tests = try Repository.text("deploy/observe/alerts.test.yml")
-        let operating = try Repository.text("docs/OPERATING.md")
         for name in names {
             #expect(tests.contains("\"\(name)\"") || tests.contains("alertname: \(name)"), "\(name) has no test")
-            #expect(operating.contains("`\(name)`"), "\(name) is not in OPERATING.md")
+        }
+    }
+
+    @Test func `each alert has a section of the runbook, which says what to look at and what to do`() throws {
+        let rules = try Repository.text("deploy/observe/alerts.yml")
+        let names = Set(rules.matches(of: /- alert: ([A-Za-z]+)/).map { String($0.output.1) })
+        #expect(names.count >= 9)
+        let runbook = try DocumentPage("OPERATING").sections.filter { $0.number.hasPrefix("5.") }
+        for name in names {
+            let section = runbook.first { $0.title == name }
+            let text = (section?.lines ?? []).joined(separator: "\n").lowercased()
+            #expect(text.contains("means: "), "\(name) has no section that says what it means")
+            #expect(text.contains("look at") && text.contains("do "), "\(name): what to look at, what to do")
+        }
+        // Titles of one word are alerts; one that no rule has any more is taken out.
+        for section in runbook where !section.title.contains(" ") {
+            #expect(names.contains(section.title), "\(section.number) \(section.title) is no alert")
         }
     }
 }

@@ -31,6 +31,7 @@ import Testing
             "Combine's scheduler of an operation queue counts in dates",
         "Sources/Tools/plaza/ChaosCommand.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/ClusterAccess.swift": "the expiry of a token that the tool signs",
+        "Sources/Tools/plaza/InspectCommand.swift": "the end of the window of records that is shown",
         "Sources/Tools/plaza/ScaleTestCommand.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/TokenCommand.swift": "the expiry of a token that the tool signs",
     ]
