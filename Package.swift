@@ -128,6 +128,9 @@ let edge: [Target] = [
     library(
         "LivePlazaKit", in: "Client/LivePlazaKit", ["LivePlazaCombine", "PlazaModel", "PlazaWire", "MachineKit"]),
     library(
+        "LivePlazaTransport", in: "Client/LivePlazaTransport",
+        ["LivePlazaKit", "Concurrency", "EventLoop", "WebSocket"]),
+    library(
         "ClusterKit", in: "Tools/ClusterKit",
         [
             "ChildProcess", "EmbeddedBroker", "KafkaClient", "Concurrency", "MachineKit", "PlazaModel", "PlazaWire",
@@ -295,6 +298,9 @@ let testTargets: [Target] = [
     tests(
         "LivePlazaKitTests", in: "Client/LivePlazaKit",
         ["LivePlazaKit", "LivePlazaCombine", "Repository", "PlazaModel", "PlazaWire", "MachineKit"]),
+    tests(
+        "LivePlazaTransportTests", in: "Client/LivePlazaTransport",
+        ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency"]),
     tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
     tests(
         "ClusterTests", in: "Cluster",
@@ -316,6 +322,7 @@ let package = Package(
         .executable(name: "plaza", targets: ["Plaza"]),
         .library(name: "LivePlazaKit", targets: ["LivePlazaKit"]),
         .library(name: "LivePlazaCombine", targets: ["LivePlazaCombine"]),
+        .library(name: "LivePlazaTransport", targets: ["LivePlazaTransport"]),
     ],
     targets: systemLibraries + cores + edge + executables + testTargets,
     swiftLanguageModes: [.v6])

@@ -29,6 +29,9 @@ import Testing
             "a run loop's timers, and so Combine's scheduler of it, are set by date",
         "Sources/Client/LivePlazaCombine/Schedulers/OperationQueue+Scheduler.swift":
             "Combine's scheduler of an operation queue counts in dates",
+        "Sources/Client/LivePlazaKit/Connection/PlazaClock.swift":
+            "a token's expiry is a time of day; from the login on it is a span, and a wrong clock only makes the renewal "
+            + "early or late",
         "Sources/Tools/plaza/ChaosCommand.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/ClusterAccess.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/InspectCommand.swift": "the end of the window of records that is shown",

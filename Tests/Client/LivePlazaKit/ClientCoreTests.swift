@@ -65,7 +65,7 @@ struct CoreHarness {
 }
 
 struct ClientCoreTests {
-    @Test func aLoginNamesTokenAndSession() throws {
+    @Test func `a login names token and session`() throws {
         var harness = CoreHarness()
         harness.perform(harness.core.start(TokenValue(text: "t", left: 1e9), at: 0))
         #expect(harness.connects == [false])
@@ -73,7 +73,7 @@ struct ClientCoreTests {
         #expect(harness.sent == [#"{"id":1,"method":"login","params":{"session":"s","token":"t"}}"#])
     }
 
-    @Test func aCallIsSentAgainWithItsIDAndAge() throws {
+    @Test func `a call is sent again with its id and age`() throws {
         var harness = try CoreHarness.loggedIn()
         let handle = harness.call("like.send")
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
@@ -89,7 +89,7 @@ struct ClientCoreTests {
         #expect(try harness.ended[handle]?.get() == .done)
     }
 
-    @Test func callsBehindAJoinWaitForItsReply() throws {
+    @Test func `calls behind a join wait for its reply`() throws {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
         _ = harness.call("barrage.sendText", live: "concert")
@@ -98,7 +98,7 @@ struct ClientCoreTests {
         #expect(harness.sent.count == 2)
     }
 
-    @Test func aReconnectResumesTheLiveAtTheTokenOfTheJoin() throws {
+    @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
         harness.perform(harness.core.closed(code: 1006, at: 0))
         harness.perform(harness.core.tick(at: 100))
@@ -108,7 +108,7 @@ struct ClientCoreTests {
         #expect(harness.sent.last?.contains(#""notices":"3-10""#) == true)
     }
 
-    @Test func anItemThatCannotBeReadIsLeftOutAlone() throws {
+    @Test func `an item that cannot be read is left out alone`() throws {
         var harness = try CoreHarness.joined()
         try harness.receive(
             #"{"feed":{"live":"concert","epoch":77,"token":"77.14","items":[{"n":12,"content":{"text":{"sender":5}}},"#
@@ -129,18 +129,18 @@ struct ClientCoreTests {
         #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":7,"content":{}},{"n":9,"content":{}}]}}"#,
         #"{"reply":{"result":{}}}"#,
     ])
-    func whatIsNotOfTheProtocolIsRefused(text: String) {
+    func `what is not of the protocol is refused`(text: String) {
         #expect { try IncomingFrame(Array(text.utf8)) } throws: { ($0 as? ErrorInfo)?.code == ReplyCode.badFrame.code }
     }
 
-    @Test func aFrameOfALaterVersionHasNoEffect() throws {
+    @Test func `a frame of a later version has no effect`() throws {
         guard case .unknown = try IncomingFrame(Array(#"{"fromTheFuture":{}}"#.utf8)) else {
             Issue.record("it is known")
             return
         }
     }
 
-    @Test func aSilentConnectionIsPingedAndThenTakenAsLost() throws {
+    @Test func `a silent connection is pinged and then taken as lost`() throws {
         var harness = try CoreHarness.loggedIn()
         #expect(harness.core.dueAt == 20_000)
         harness.perform(harness.core.tick(at: 20_000))
@@ -155,21 +155,21 @@ struct ClientCoreTests {
 }
 
 struct TokenKeeperTests {
-    @Test func theEndOfATokenIsRead() {
+    @Test func `the end of a token is read`() {
         // {"exp":1700000100}
         #expect(TokenValue.end(of: "h.eyJleHAiOjE3MDAwMDAxMDB9.s") == 1_700_000_100_000)
         #expect(TokenValue.end(of: "t.o.ken") == nil)
         #expect(TokenValue.end(of: "") == nil)
     }
 
-    @Test func aTokenIsRenewedAMinuteBeforeItsEndOrAtFourFifths() {
+    @Test func `a token is renewed a minute before its end or at four fifths`() {
         #expect(TokenKeeper.renewalDelay(left: 3_600_000, random: 0) == 3_540_000)
         #expect(TokenKeeper.renewalDelay(left: 3_600_000, random: 0.5) == 3_510_000)
         #expect(TokenKeeper.renewalDelay(left: 100_000, random: 0) == 80_000)
         #expect(TokenKeeper.renewalDelay(left: -5, random: 0.5) == 0)
     }
 
-    @Test func aSecondRefusalIsFinal() {
+    @Test func `a second refusal is final`() {
         var keeper = TokenKeeper(hasProvider: true) { 0 }
         keeper.use(TokenValue(text: "a", left: 1000), at: 0)
         let first = keeper.refused()

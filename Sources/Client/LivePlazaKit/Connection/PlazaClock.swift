@@ -24,7 +24,7 @@ struct PlazaTimer: Sendable {
 }
 
 /// The clock and the timers of the system.
-struct SystemClock: PlazaClock {
+struct DeviceClock: PlazaClock {
     private static let origin = ContinuousClock.now
 
     /// The longest pause; a longer one would not fit a timer.
