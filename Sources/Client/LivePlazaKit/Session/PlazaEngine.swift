@@ -111,3 +111,12 @@ actor PlazaEngine {
     /// Shows a fault that no store shows.
     func report(_ error: ErrorInfo) { self.sinks.tell(.fault(error)) }
 }
+
+extension PlazaEngine {
+    /// Waits by the client's clock.
+    func sleep(for duration: Duration) async {
+        await withCheckedContinuation { continuation in
+            _ = self.clock.schedule(after: duration.inMilliseconds, on: self.queue) { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// Camera, microphone and screen of this user.
+///
+/// The app's `MediaEngine` captures and plays. The store keeps what is open, and tells the seat: others see at once that
+/// a guest's camera is on. Without an engine the devices count as opened, so that an app can be tried without media.
+public final class DeviceStore: Sendable {
+    private let engine: PlazaEngine
+    private let media = Locked<(any MediaEngine)?>(nil)
+
+    /// What is open.
+    public let state = StatePublisher(initialState: DeviceState())
+
+    init(engine: PlazaEngine) { self.engine = engine }
+
+    /// The store of the default client.
+    public static var shared: DeviceStore { LivePlaza.shared.deviceStore }
+
+    /// What captures and plays; nil: nothing does.
+    public var mediaEngine: (any MediaEngine)? {
+        get { self.media.withLock { $0 } }
+        set { self.media.withLock { $0 = newValue } }
+    }
+
+    /// Opens the camera, and tells the seat if the user sits on one.
+    ///
+    /// - Parameters:
+    ///   - isFront: the camera on the side of the screen.
+    ///   - completion: errors: `failed` with the device's error; `seatCameraLocked`, `cameraNeedsHost`: then the camera
+    ///     is closed again.
+    public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
+        self.engine.start(completion, self.openingCamera(isFront))
+    }
+
+    /// Opens the camera, as the method with a completion.
+    public func openLocalCamera(isFront: Bool) async throws(ErrorInfo) {
+        try await self.openingCamera(isFront)(self.engine)
+    }
+
+    /// Closes the camera.
+    public func closeLocalCamera() {
+        self.run { engine, media in
+            media?.closeCamera()
+            self.change { $0.cameraStatus = .off }
+            try? await engine.report(camera: false)
+        }
+    }
+
+    /// Opens the microphone, and tells the seat if the user sits on one.
+    ///
+    /// - Parameter completion: errors: `failed` with the device's error; `seatMicrophoneLocked`, `microphoneNeedsHost`:
+    ///   then the microphone is closed again.
+    public func openLocalMicrophone(completion: CompletionClosure?) {
+        self.engine.start(completion, self.openingMicrophone)
+    }
+
+    /// Opens the microphone, as the method with a completion.
+    public func openLocalMicrophone() async throws(ErrorInfo) { try await self.openingMicrophone(self.engine) }
+
+    /// Closes the microphone.
+    public func closeLocalMicrophone() {
+        self.run { engine, media in
+            media?.closeMicrophone()
+            self.change { $0.microphoneStatus = .off }
+            try? await engine.report(microphone: false)
+        }
+    }
+
+    /// Uses the camera on the side of the screen, or the other one.
+    public func switchCamera(isFront: Bool) {
+        self.run { _, media in
+            media?.switchCamera(isFront: isFront)
+            self.change { $0.isFrontCamera = isFront }
+        }
+    }
+
+    /// Shows the own picture mirrored, or not.
+    public func switchMirror(mirrorType: MirrorType) {
+        self.run { _, media in
+            media?.setMirror(mirrorType)
+            self.change { $0.localMirrorType = mirrorType }
+        }
+    }
+
+    /// Captures in this quality.
+    public func updateVideoQuality(_ quality: VideoQuality) {
+        self.run { _, media in
+            media?.setVideoQuality(quality)
+            self.change { $0.localVideoQuality = quality }
+        }
+    }
+
+    /// Plays through this.
+    public func setAudioRoute(_ route: AudioRoute) {
+        self.run { _, media in
+            media?.setAudioRoute(route)
+            self.change { $0.currentAudioRoute = route }
+        }
+    }
+
+    /// Sets the volume of what is captured.
+    ///
+    /// - Parameter volume: 0 to 100; what is beyond counts as the nearest.
+    public func setCaptureVolume(volume: Int) {
+        let volume = min(max(volume, 0), 100)
+        self.run { _, media in
+            media?.setCaptureVolume(volume)
+            self.change { $0.captureVolume = volume }
+        }
+    }
+
+    /// Sets the volume of what is played.
+    ///
+    /// - Parameter volume: 0 to 100; what is beyond counts as the nearest.
+    public func setOutputVolume(_ volume: Int) {
+        let volume = min(max(volume, 0), 100)
+        self.run { _, media in
+            media?.setOutputVolume(volume)
+            self.change { $0.outputVolume = volume }
+        }
+    }
+
+    /// Begins to share the screen.
+    ///
+    /// - Parameter appGroup: the group of the app's broadcast extension.
+    public func startScreenShare(appGroup: String) {
+        self.run { _, media in
+            media?.startScreenShare(appGroup: appGroup)
+            self.change { $0.screenStatus = .on }
+        }
+    }
+
+    /// Ends it.
+    public func stopScreenShare() {
+        self.run { _, media in
+            media?.stopScreenShare()
+            self.change { $0.screenStatus = .off }
+        }
+    }
+
+    /// Closes all devices and returns to the defaults.
+    public func reset() {
+        self.closeLocalCamera()
+        self.closeLocalMicrophone()
+        self.stopScreenShare()
+        self.run { _, _ in self.change { $0 = DeviceState() } }
+    }
+}
+
+extension DeviceStore {
+    private func run(_ body: @escaping @Sendable (isolated PlazaEngine, (any MediaEngine)?) async -> Void) {
+        self.engine.start(nil) { engine async throws(ErrorInfo) in await body(engine, self.mediaEngine) }
+    }
+
+    private func change(_ body: (inout DeviceState) -> Void) {
+        var state = self.state.value
+        body(&state)
+        if state != self.state.value { self.state.value = state }
+    }
+
+    private func openingCamera(_ isFront: Bool) -> StoreOperation<Void> {
+        return { engine async throws(ErrorInfo) in
+            let media = self.mediaEngine
+            let fault = await Self.opening { media?.openCamera(isFront: isFront, completion: $0) ?? $0(.noError) }
+            self.change { ($0.cameraLastError, $0.isFrontCamera) = (fault, isFront) }
+            if fault != .noError { throw Self.error(fault, of: "camera") }
+            do throws(ErrorInfo) {
+                try await engine.report(camera: true)
+            } catch {
+                media?.closeCamera()
+                self.change { $0.cameraStatus = .off }
+                throw error
+            }
+            self.change { $0.cameraStatus = .on }
+        }
+    }
+
+    private var openingMicrophone: StoreOperation<Void> {
+        return { engine async throws(ErrorInfo) in
+            let media = self.mediaEngine
+            let fault = await Self.opening { media?.openMicrophone(completion: $0) ?? $0(.noError) }
+            self.change { $0.microphoneLastError = fault }
+            if fault != .noError { throw Self.error(fault, of: "microphone") }
+            do throws(ErrorInfo) {
+                try await engine.report(microphone: true)
+            } catch {
+                media?.closeMicrophone()
+                self.change { $0.microphoneStatus = .off }
+                throw error
+            }
+            self.change { $0.microphoneStatus = .on }
+        }
+    }
+
+    private static func opening(_ open: (@escaping @Sendable (DeviceError) -> Void) -> Void) async -> DeviceError {
+        await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
+    }
+
+    private static func error(_ fault: DeviceError, of device: String) -> ErrorInfo {
+        ErrorInfo(code: ReplyCode.failed.code, message: "the \(device) cannot be opened: \(fault)")
+    }
+}
+
+extension PlazaEngine {
+    /// Tells the seat what a device does, if the user sits on one.
+    fileprivate func report(camera: Bool? = nil, microphone: Bool? = nil) async throws(ErrorInfo) {
+        let liveID = self.currentLiveID
+        let isSeated = self.states(of: liveID).seat.seatList.contains {
+            $0.userInfo.userID == self.selfID && $0.userInfo.liveID == liveID
+        }
+        if liveID.isEmpty || !isSeated { return }
+        let params: [String: JSONValue?] = [
+            "camera": camera.map { .bool($0) }, "microphone": microphone.map { .bool($0) },
+        ]
+        _ = try await self.perform(StoreCall("seat.device", params), in: liveID)
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+public import LivePlazaCombine
+internal import PlazaModel
+
+/// One client: a login, the list of lives, and the stores of the live that it is in.
+///
+/// A process may have any number of clients. `shared` is the one to which `LoginStore.shared` and
+/// `BarrageStore.create(liveID:)` belong.
+public final class LivePlaza: Sendable {
+    /// The default client.
+    public static let shared = LivePlaza(options: configured.withLock { $0 })
+
+    /// What `shared` begins with.
+    private static let configured = Locked(PlazaOptions())
+
+    /// The login of this client.
+    public let loginStore: LoginStore
+    /// The lives, and the one that this client is in.
+    public let liveListStore: LiveListStore
+    /// Camera, microphone and screen of this user.
+    public let deviceStore: DeviceStore
+    /// What no store shows. Its values come on the delivery queue.
+    public let eventPublisher: PassthroughSubject<PlazaEvent, Never>
+
+    let engine: PlazaEngine
+    private let registry: StoreRegistry
+
+    /// Makes a client, which `loginStore` connects.
+    public convenience init(options: PlazaOptions) {
+        self.init(
+            options: options, queue: EngineQueue(DispatchWorkQueue(queue: options.deliveryQueue)),
+            clock: DeviceClock()
+        ) { Double.random(in: 0..<1) }
+    }
+
+    init(options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping Chance) {
+        let registry = StoreRegistry()
+        let events = PassthroughSubject<PlazaEvent, Never>()
+        let engine = PlazaEngine(
+            options: options, queue: queue, clock: clock, random: random,
+            sinks: StoreSinks(
+                stores: { liveID in registry.stores(of: liveID) }, list: { registry.list }, login: { registry.login },
+                tell: { events.send($0) }))
+        self.engine = engine
+        self.registry = registry
+        self.eventPublisher = events
+        self.loginStore = LoginStore(engine: engine)
+        self.liveListStore = LiveListStore(engine: engine)
+        self.deviceStore = DeviceStore(engine: engine)
+        registry.attach(engine, list: self.liveListStore, login: self.loginStore)
+    }
+
+    /// Sets the options of the default client, before its login.
+    ///
+    /// The delivery queue is that of the first call, and cannot be changed once `shared` was used.
+    public static func configure(_ options: PlazaOptions) {
+        Self.configured.withLock { $0 = options }
+        Self.shared.engine.onQueue { $0.options = options }
+    }
+
+    /// The states and events of a live; the defaults, until the client is in it.
+    func stores(of liveID: String) -> LiveStores { self.registry.stores(of: liveID) }
+
+    /// The app is shown again, or there may be a network again: checks the connection at once.
+    public func probe() { self.engine.onQueue { $0.probe() } }
+
+    /// Tells whether the system has a network. While it has none, attempts to connect are rare.
+    public func setOnline(_ isOnline: Bool) { self.engine.onQueue { $0.setOnline(isOnline) } }
+}
+
+/// The stores of a client.
+///
+/// Those of a live are found as long as an app holds one of them, or the client is in the live. The last 64 are kept
+/// anyway, for apps that keep a subscription without its store.
+private final class StoreRegistry: Sendable {
+    private static let maxKept = 64
+
+    private struct State {
+        weak var engine: PlazaEngine?
+        weak var list: LiveListStore?
+        weak var login: LoginStore?
+        var lives: [String: WeakStores] = [:]
+        var kept: [LiveStores] = []
+    }
+
+    private struct WeakStores { weak var stores: LiveStores? }
+
+    private let state = Locked(State())
+
+    var list: LiveListStore? { self.state.withLock { $0.list } }
+    var login: LoginStore? { self.state.withLock { $0.login } }
+
+    func attach(_ engine: PlazaEngine, list: LiveListStore, login: LoginStore) {
+        self.state.withLock { state in
+            state.engine = engine
+            state.list = list
+            state.login = login
+        }
+    }
+
+    func stores(of liveID: String) -> LiveStores {
+        self.state.withLock { state in
+            guard let engine = state.engine else { preconditionFailure("the client of these stores is gone") }
+            let stores = state.lives[liveID]?.stores ?? LiveStores(liveID, on: engine)
+            state.kept.removeAll { $0 === stores }
+            state.kept.append(stores)
+            if state.kept.count > Self.maxKept { state.kept.removeFirst() }
+            state.lives = state.lives.filter { $0.value.stores != nil }
+            state.lives[liveID] = WeakStores(stores: stores)
+            return stores
+        }
+    }
+}

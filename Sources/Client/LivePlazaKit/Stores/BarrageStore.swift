@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// The messages of a live.
+public final class BarrageStore: Sendable {
+    private let stores: LiveStores
+
+    /// The last 1,000 messages, one's own among them.
+    public var state: StatePublisher<BarrageState> { self.stores.barrage }
+
+    init(_ stores: LiveStores) { self.stores = stores }
+
+    /// The store of a live of the default client.
+    public static func create(liveID: String) -> BarrageStore { LivePlaza.shared.barrageStore(liveID: liveID) }
+
+    /// Sends a text message to all, oneself included: it enters `messageList` from the feed.
+    ///
+    /// - Parameters:
+    ///   - text: with `extensionInfo` at most 12,288 bytes.
+    ///   - completion: is called when the message is kept for good. Errors: `messageTooLong`, `roomMuted`, `userMuted`,
+    ///     `tooFrequent`, `sensitiveWords`, `droppedByBudget`, `notInRoom`.
+    public func sendTextMessage(text: String, extensionInfo: [String: String]?, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.sending(Self.text(text, extensionInfo)))
+    }
+
+    /// Sends a text message to all, as the method with a completion.
+    public func sendTextMessage(text: String, extensionInfo: [String: String]? = nil) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.sending(Self.text(text, extensionInfo)))
+    }
+
+    /// Sends a message of the app's own kind.
+    ///
+    /// - Parameters:
+    ///   - businessID: names the feature.
+    ///   - data: usually JSON.
+    ///   - completion: as for `sendTextMessage`.
+    public func sendCustomMessage(businessID: String, data: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.sending(Self.custom(businessID, data)))
+    }
+
+    /// Sends a message of the app's own kind, as the method with a completion.
+    public func sendCustomMessage(businessID: String, data: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.sending(Self.custom(businessID, data)))
+    }
+
+    /// Adds a message to this client's own list, without sending it.
+    public func appendLocalTip(message: Barrage) {
+        let liveID = self.stores.handle.liveID
+        self.stores.handle.run(nil) { engine async throws(ErrorInfo) in engine.local(.tip(message), in: liveID) }
+    }
+
+    private static func text(_ text: String, _ extensionInfo: [String: String]?) -> StoreCall {
+        StoreCall(
+            "barrage.sendText",
+            ["text": .text(text), "extensionInfo": extensionInfo.map { .object($0.mapValues { .text($0) }) }])
+    }
+
+    private static func custom(_ businessID: String, _ data: String) -> StoreCall {
+        StoreCall("barrage.sendCustom", ["businessID": .text(businessID), "data": .text(data)])
+    }
+
+    /// A client that learns by a refusal that it is muted shows it.
+    private func sending(_ call: StoreCall) -> StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        return { engine async throws(ErrorInfo) in
+            do throws(ErrorInfo) {
+                _ = try await engine.perform(call, in: liveID)
+            } catch {
+                if error.code == ReplyCode.userMuted.code { engine.local(.selfMuted, in: liveID) }
+                throw error
+            }
+        }
+    }
+}

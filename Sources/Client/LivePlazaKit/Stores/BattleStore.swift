@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+public import LivePlazaCombine
+internal import MachineKit
+internal import PlazaModel
+internal import PlazaWire
+
+/// Battles between connected hosts. Scores are set by the app's server alone; the app decides who won.
+public final class BattleStore: @unchecked Sendable {
+    private let stores: LiveStores
+
+    /// The battle that runs or ended last, its hosts, and their scores.
+    public var state: StatePublisher<BattleState> { self.stores.battle }
+    /// Requests and their ends, begin and end of battles, and who left one.
+    public var battleEventPublisher: PassthroughSubject<BattleEvent, Never> { self.stores.battleEvents }
+
+    init(_ stores: LiveStores) { self.stores = stores }
+
+    /// The store of a live of the default client.
+    public static func create(liveID: String) -> BattleStore { LivePlaza.shared.battleStore(liveID: liveID) }
+
+    /// Asks connected hosts for a battle, or begins one at once.
+    ///
+    /// - Parameters:
+    ///   - config: whether they must accept, and the battle's seconds (0: the app's longest).
+    ///   - userIDList: hosts of `CoHostStore.state.value.connected`.
+    ///   - timeout: in seconds, 1 to 1,800.
+    ///   - completion: gets the battle, whose times are 0 until it begins. Errors: `noSuchConnection`,
+    ///     `inAnotherBattle`, `battlePending`, `noValidRoom`, `battleTooFrequent`, `badParameter`, `needsOwner`.
+    public func requestBattle(
+        config: BattleConfig, userIDList: [String], timeout: TimeInterval, completion: BattleRequestClosure?
+    ) {
+        self.stores.handle.run(completion, self.request(config, userIDList, timeout))
+    }
+
+    /// Asks connected hosts for a battle, or begins one at once, as the method with a completion.
+    public func requestBattle(
+        config: BattleConfig, userIDList: [String], timeout: TimeInterval
+    ) async throws(ErrorInfo) -> (BattleInfo, [String: Int]) {
+        try await self.stores.handle.run(self.request(config, userIDList, timeout))
+    }
+
+    /// Takes a request back before the battle begins.
+    ///
+    /// - Parameter completion: errors: `noSuchBattle`, `notWhileFighting`, `noPermission`.
+    public func cancelBattleRequest(battleId: String, userIdList: [String], completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.cancellation(battleId, userIdList))
+    }
+
+    /// Takes a request back before the battle begins.
+    public func cancelBattleRequest(battleId: String, userIdList: [String]) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.cancellation(battleId, userIdList))
+    }
+
+    /// Accepts a request.
+    ///
+    /// - Parameter completion: errors: `noSuchBattle`, `battleOver`, `battlePending`.
+    public func acceptBattle(battleID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("battle.accept", ["battle": .text(battleID)]))
+    }
+
+    /// Accepts a request.
+    public func acceptBattle(battleID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("battle.accept", ["battle": .text(battleID)]))
+    }
+
+    /// Declines a request.
+    ///
+    /// - Parameter completion: errors: `noSuchBattle`, `battleOver`.
+    public func rejectBattle(battleID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("battle.reject", ["battle": .text(battleID)]))
+    }
+
+    /// Declines a request.
+    public func rejectBattle(battleID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("battle.reject", ["battle": .text(battleID)]))
+    }
+
+    /// Leaves the battle; the others go on.
+    ///
+    /// - Parameter completion: errors: `noSuchBattle`, `battleNotStarted`, `battleOver`, `roomNotInBattle`.
+    public func exitBattle(battleID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("battle.exit", ["battle": .text(battleID)]))
+    }
+
+    /// Leaves the battle; the others go on.
+    public func exitBattle(battleID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("battle.exit", ["battle": .text(battleID)]))
+    }
+
+    private func request(
+        _ config: BattleConfig, _ users: [String], _ timeout: TimeInterval
+    ) -> StoreOperation<(BattleInfo, [String: Int])> {
+        let liveID = self.stores.handle.liveID
+        return { engine async throws(ErrorInfo) in
+            let lives = try engine.livesOfHosts(users, in: liveID)
+            let call = StoreCall(
+                "battle.request",
+                [
+                    "to": .texts(lives.map(\.live)), "duration": .seconds(config.duration),
+                    "needResponse": .bool(config.needResponse), "timeout": .seconds(timeout),
+                    "extensionInfo": .text(config.extensionInfo),
+                ])
+            guard case .battle(let battle, let start, let end, let codes) = try await engine.perform(call, in: liveID)
+            else { throw .unexpectedResult }
+            let info = BattleInfo(
+                battleID: battle.text, config: config, startTime: UInt(clamping: start?.milliseconds ?? 0),
+                endTime: UInt(clamping: end?.milliseconds ?? 0))
+            let byLive = Dictionary(codes.map { ($0.live.text, $0.code) }, uniquingKeysWith: { first, _ in first })
+            let byUser = lives.map { ($0.user, byLive[$0.live] ?? 0) }
+            return (info, Dictionary(byUser, uniquingKeysWith: { first, _ in first }))
+        }
+    }
+
+    private func cancellation(_ battle: String, _ users: [String]) -> StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        return { engine async throws(ErrorInfo) in
+            let lives = try engine.livesOfHosts(users, in: liveID)
+            let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(lives.map(\.live))]
+            _ = try await engine.perform(StoreCall("battle.cancel", params), in: liveID)
+        }
+    }
+}
+
+extension PlazaEngine {
+    /// The lives of connected hosts, which the protocol names in place of them.
+    fileprivate func livesOfHosts(
+        _ users: [String], in liveID: String
+    ) throws(ErrorInfo) -> [(user: String, live: String)] {
+        let connected = self.states(of: liveID).coHost.connected
+        var lives: [(user: String, live: String)] = []
+        for user in users {
+            guard let host = connected.first(where: { $0.userID == user }) else {
+                throw ErrorInfo(
+                    code: ReplyCode.noSuchConnection.code, message: "\(user) is not a host of this connection")
+            }
+            lives.append((user, host.liveID))
+        }
+        return lives
+    }
+}

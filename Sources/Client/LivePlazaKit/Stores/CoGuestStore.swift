@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+public import LivePlazaCombine
+internal import PlazaWire
+
+/// Viewers who ask for a seat, and hosts who invite them. A request's method ends when it is sent; its answer is an event.
+///
+/// Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
+/// `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
+public final class CoGuestStore: @unchecked Sendable {
+    private let stores: LiveStores
+
+    /// Who applied, who is invited, and who sits.
+    public var state: StatePublisher<CoGuestState> { self.stores.coGuest }
+    /// Events of owner and admins.
+    public var hostEventPublisher: PassthroughSubject<HostEvent, Never> { self.stores.hostEvents }
+    /// Events of viewers and guests.
+    public var guestEventPublisher: PassthroughSubject<GuestEvent, Never> { self.stores.guestEvents }
+
+    init(_ stores: LiveStores) { self.stores = stores }
+
+    /// The store of a live of the default client.
+    public static func create(liveID: String) -> CoGuestStore { LivePlaza.shared.coGuestStore(liveID: liveID) }
+
+    /// Asks for a seat. Where seats are free to take, the user sits at once.
+    ///
+    /// - Parameters:
+    ///   - seatIndex: −1 for any.
+    ///   - timeout: in seconds, 1 to 1,800.
+    ///   - extraInfo: at most 2,048 bytes.
+    ///   - completion: is called when the request is sent. Errors: `requestRepeated`, `requestConflict`, `noPermission`.
+    public func applyForSeat(
+        seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String?, completion: CompletionClosure?
+    ) {
+        self.stores.handle.run(completion, Self.application(seatIndex, timeout, extraInfo))
+    }
+
+    /// Asks for a seat, as the method with a completion.
+    public func applyForSeat(
+        seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
+    ) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.application(seatIndex, timeout, extraInfo))
+    }
+
+    /// Takes one's application back.
+    ///
+    /// - Parameter completion: errors: `failed` if none is open.
+    public func cancelApplication(completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.cancelApplication"))
+    }
+
+    /// Takes one's application back.
+    public func cancelApplication() async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.cancelApplication"))
+    }
+
+    /// Seats an applicant; for owner and admins.
+    ///
+    /// - Parameter completion: errors: `requestGone`, `noPermission`; with a seat's code the request stays open.
+    public func acceptApplication(userID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.answer("seat.acceptApplication", userID))
+    }
+
+    /// Seats an applicant; for owner and admins.
+    public func acceptApplication(userID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.answer("seat.acceptApplication", userID))
+    }
+
+    /// Declines an application; for owner and admins.
+    ///
+    /// - Parameter completion: errors: `requestGone`, `noPermission`.
+    public func rejectApplication(userID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.answer("seat.rejectApplication", userID))
+    }
+
+    /// Declines an application; for owner and admins.
+    public func rejectApplication(userID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.answer("seat.rejectApplication", userID))
+    }
+
+    /// Invites a viewer to a seat; for owner and admins.
+    ///
+    /// - Parameters:
+    ///   - seatIndex: −1 for any.
+    ///   - timeout: in seconds, 1 to 1,800.
+    ///   - extraInfo: at most 2,048 bytes.
+    ///   - completion: is called when the invitation is sent. Errors: `notMember`, `userAlreadyOnSeat`,
+    ///     `requestConflict`, `noPermission`.
+    public func inviteToSeat(
+        userID: String, seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String?, completion: CompletionClosure?
+    ) {
+        self.stores.handle.run(completion, Self.invitation(userID, seatIndex, timeout, extraInfo))
+    }
+
+    /// Invites a viewer to a seat, as the method with a completion.
+    public func inviteToSeat(
+        userID: String, seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
+    ) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.invitation(userID, seatIndex, timeout, extraInfo))
+    }
+
+    /// Takes one's invitation back.
+    ///
+    /// - Parameter completion: errors: `failed` if none is open.
+    public func cancelInvitation(inviteeID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.cancelled(inviteeID))
+    }
+
+    /// Takes one's invitation back.
+    public func cancelInvitation(inviteeID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.cancelled(inviteeID))
+    }
+
+    /// Accepts a host's invitation.
+    ///
+    /// - Parameter completion: errors: `failed` if none is open.
+    public func acceptInvitation(inviterID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.acceptInvitation", ["user": .text(inviterID)]))
+    }
+
+    /// Accepts a host's invitation.
+    public func acceptInvitation(inviterID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.acceptInvitation", ["user": .text(inviterID)]))
+    }
+
+    /// Declines a host's invitation.
+    ///
+    /// - Parameter completion: errors: `failed` if none is open.
+    public func rejectInvitation(inviterID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.rejectInvitation", ["user": .text(inviterID)]))
+    }
+
+    /// Declines a host's invitation.
+    public func rejectInvitation(inviterID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.rejectInvitation", ["user": .text(inviterID)]))
+    }
+
+    /// Leaves one's seat.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`.
+    public func disConnect(completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.leave"))
+    }
+
+    /// Leaves one's seat.
+    public func disConnect() async throws(ErrorInfo) { try await self.stores.handle.run(StoreCall("seat.leave")) }
+
+    private static func application(_ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?) -> StoreCall {
+        StoreCall(
+            "seat.apply",
+            ["seatIndex": .whole(seatIndex), "timeout": .seconds(timeout), "extraInfo": .text(ifPresent: extraInfo)])
+    }
+
+    private static func invitation(
+        _ userID: String, _ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?
+    ) -> StoreCall {
+        StoreCall(
+            "seat.invite",
+            [
+                "user": .text(userID), "seatIndex": .whole(seatIndex), "timeout": .seconds(timeout),
+                "extraInfo": .text(ifPresent: extraInfo),
+            ], then: .invited(user: userID))
+    }
+
+    private static func answer(_ method: String, _ userID: String) -> StoreCall {
+        StoreCall(method, ["user": .text(userID)], then: .applicationAnswered(user: userID))
+    }
+
+    private static func cancelled(_ userID: String) -> StoreCall {
+        StoreCall("seat.cancelInvitation", ["user": .text(userID)], then: .invitationCancelled(user: userID))
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+public import LivePlazaCombine
+internal import PlazaModel
+internal import PlazaWire
+
+/// Hosts of different lives who connect. For the owner of a live; viewers see `connected`.
+public final class CoHostStore: @unchecked Sendable {
+    private let stores: LiveStores
+
+    /// Who is connected, asked, and can be asked.
+    public var state: StatePublisher<CoHostState> { self.stores.coHost }
+    /// Requests and their ends, and who came and went.
+    public var coHostEventPublisher: PassthroughSubject<CoHostEvent, Never> { self.stores.coHostEvents }
+
+    init(_ stores: LiveStores) { self.stores = stores }
+
+    /// The store of a live of the default client.
+    public static func create(liveID: String) -> CoHostStore { LivePlaza.shared.coHostStore(liveID: liveID) }
+
+    /// Asks the host of another live to connect.
+    ///
+    /// - Parameters:
+    ///   - liveId: the other live.
+    ///   - timeout: in seconds, 1 to 1,800.
+    ///   - extraInfo: at most 2,048 bytes.
+    ///   - completion: is called when the request is sent. Errors: `noSuchRoom`, `alreadyConnected`,
+    ///     `connectionPending`, `connectedElsewhere`, `connectionLimit`, `wrongRoomKind`, `connectionTooFrequent`,
+    ///     `overLimit`, `needsOwner`.
+    public func requestHostConnection(
+        targetHost liveId: String, layoutTemplate: CoHostLayoutTemplate, timeout: TimeInterval, extraInfo: String = "",
+        completion: CompletionClosure?
+    ) {
+        self.stores.handle.run(completion, self.request(liveId, layoutTemplate, timeout, extraInfo))
+    }
+
+    /// Asks the host of another live to connect, as the method with a completion.
+    public func requestHostConnection(
+        targetHost liveId: String, layoutTemplate: CoHostLayoutTemplate, timeout: TimeInterval, extraInfo: String = ""
+    ) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.request(liveId, layoutTemplate, timeout, extraInfo))
+    }
+
+    /// Takes a request back.
+    ///
+    /// - Parameter completion: errors: `noSuchConnection`.
+    public func cancelHostConnection(toHostLiveID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.ending("cohost.cancel", invitee: toHostLiveID))
+    }
+
+    /// Takes a request back.
+    public func cancelHostConnection(toHostLiveID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.ending("cohost.cancel", invitee: toHostLiveID))
+    }
+
+    /// Accepts a host's request.
+    ///
+    /// - Parameter completion: errors: `noSuchConnection`, `alreadyConnected`, `connectedElsewhere`, `connectionLimit`, `overLimit`.
+    public func acceptHostConnection(fromHostLiveID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.ending("cohost.accept", inviter: fromHostLiveID))
+    }
+
+    /// Accepts a host's request.
+    public func acceptHostConnection(fromHostLiveID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.ending("cohost.accept", inviter: fromHostLiveID))
+    }
+
+    /// Declines a host's request.
+    ///
+    /// - Parameter completion: errors: `noSuchConnection`.
+    public func rejectHostConnection(fromHostLiveID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.ending("cohost.reject", inviter: fromHostLiveID))
+    }
+
+    /// Declines a host's request.
+    public func rejectHostConnection(fromHostLiveID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.ending("cohost.reject", inviter: fromHostLiveID))
+    }
+
+    /// Leaves the connection; the others stay connected.
+    ///
+    /// - Parameter completion: errors: `noSuchConnection`.
+    public func exitHostConnection(completion: CompletionClosure? = nil) {
+        self.stores.handle.run(completion, StoreCall("cohost.exit"))
+    }
+
+    /// Leaves the connection; the others stay connected.
+    public func exitHostConnection() async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("cohost.exit"))
+    }
+
+    /// Reads lives that could be asked into `candidates`, 20 a page. An expired cursor begins anew.
+    ///
+    /// - Parameter cursor: the state's `candidatesCursor`; empty begins anew.
+    ///
+    /// - Parameter completion: errors: `needsOwner`.
+    public func getCoHostCandidates(cursor: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.candidates(cursor))
+    }
+
+    /// Reads lives that could be asked into `candidates`, 20 a page. An expired cursor begins anew.
+    public func getCoHostCandidates(cursor: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.candidates(cursor))
+    }
+
+    /// Leaves another host's sound out of this live's mix. The other host is not told.
+    ///
+    /// - Parameter completion: errors: `noSuchConnection`, `needsOwnerOrAdmin`.
+    public func muteRemoteHostAudio(liveID: String, isMuted: Bool, completion: CompletionClosure?) {
+        self.stores.handle.run(
+            completion, StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
+    }
+
+    /// Leaves another host's sound out of this live's mix. The other host is not told.
+    public func muteRemoteHostAudio(liveID: String, isMuted: Bool) async throws(ErrorInfo) {
+        try await self.stores.handle.run(
+            StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
+    }
+
+    private func request(
+        _ target: String, _ layout: CoHostLayoutTemplate, _ timeout: TimeInterval, _ extraInfo: String
+    ) -> StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        let call = StoreCall(
+            "cohost.request",
+            [
+                "to": .texts([target]), "layoutTemplate": .whole(layout.templateID), "timeout": .seconds(timeout),
+                "extensionInfo": .text(extraInfo),
+            ])
+        return { engine async throws(ErrorInfo) in
+            engine.local(.coHostRequested(lives: [target]), in: liveID)
+            do throws(ErrorInfo) {
+                guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
+                    throw .unexpectedResult
+                }
+                if let refused = codes.first(where: { $0.code != 0 }) { throw Self.refusal(refused) }
+            } catch {
+                engine.local(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID)
+                throw error
+            }
+        }
+    }
+
+    /// The error of a live that cannot be asked, where the server names no reason (R8.1).
+    private static func refusal(_ refused: LiveCode) -> ErrorInfo {
+        let byCode: [Int: ReplyCode] = [
+            1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,
+        ]
+        let reason = refused.reason ?? byCode[refused.code] ?? .badParameter
+        return ErrorInfo(code: reason.code, message: "the live \(refused.live) cannot be asked")
+    }
+
+    private func ending(_ method: String, invitee: String) -> StoreCall {
+        StoreCall(
+            method, ["to": .texts([invitee])],
+            then: .coHostRequestEnded(inviter: self.stores.handle.liveID, invitee: invitee))
+    }
+
+    private func ending(_ method: String, inviter: String) -> StoreCall {
+        StoreCall(
+            method, ["inviter": .text(inviter)],
+            then: .coHostRequestEnded(inviter: inviter, invitee: self.stores.handle.liveID))
+    }
+
+    private func candidates(_ cursor: String) -> StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        return { engine async throws(ErrorInfo) in
+            do throws(ErrorInfo) {
+                try await engine.readCandidates(cursor, in: liveID)
+            } catch {
+                if error.code != ReplyCode.cursorExpired.code || cursor.isEmpty { throw error }
+                try await engine.readCandidates("", in: liveID)
+            }
+        }
+    }
+}
+
+extension PlazaEngine {
+    fileprivate func readCandidates(_ cursor: String, in liveID: String) async throws(ErrorInfo) {
+        let call = StoreCall("cohost.candidates", ["cursor": cursor.isEmpty ? nil : .text(cursor)])
+        guard case .lives(let items, let next) = try await self.perform(call, in: liveID) else {
+            throw .unexpectedResult
+        }
+        self.snapshot(.candidates(items, cursor: next, isFirst: cursor.isEmpty), in: liveID)
+    }
+}

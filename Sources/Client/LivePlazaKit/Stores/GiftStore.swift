@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaCombine
+internal import PlazaModel
+internal import PlazaWire
+
+/// The gifts of a live.
+public final class GiftStore: @unchecked Sendable {
+    private let stores: LiveStores
+
+    /// The app's gifts, once `refreshUsableGifts` has read them.
+    public var state: StatePublisher<GiftState> { self.stores.gift }
+    /// Gifts that are sent, one's own among them: a sender shows its animation from the event.
+    public var giftEventPublisher: PassthroughSubject<GiftEvent, Never> { self.stores.giftEvents }
+
+    init(_ stores: LiveStores) { self.stores = stores }
+
+    /// The store of a live of the default client.
+    public static func create(liveID: String) -> GiftStore { LivePlaza.shared.giftStore(liveID: liveID) }
+
+    /// The language of names and descriptions, from the next refresh on.
+    ///
+    /// - Parameter language: such as `en` or `zh-CN`.
+    public func setLanguage(_ language: String) { self.stores.giftLanguage = language }
+
+    /// Reads the app's gifts into `usableGifts`, which are never read by themselves.
+    ///
+    /// - Parameter completion: errors: `notInRoom`: enter the live first.
+    public func refreshUsableGifts(completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.refresh)
+    }
+
+    /// Reads the app's gifts into `usableGifts`, which are never read by themselves.
+    public func refreshUsableGifts() async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.refresh)
+    }
+
+    /// Sends a gift to the owner of the live.
+    ///
+    /// - Parameters:
+    ///   - giftID: one of `usableGifts`.
+    ///   - count: 1 to 255.
+    ///   - completion: errors: `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`, `giftCheckFailed`, and the app's own codes 102100 to 102200.
+    public func sendGift(giftID: String, count: UInt, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.order(giftID, count, nil))
+    }
+
+    /// Sends a gift to the owner of the live.
+    public func sendGift(giftID: String, count: UInt) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.order(giftID, count, nil))
+    }
+
+    /// Sends a gift to each of some users who are in the live.
+    ///
+    /// - Parameter completion: errors: as for a gift to the owner, and `notMember`.
+    public func sendGift(giftID: String, count: UInt, receivers: [String], completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.order(giftID, count, receivers))
+    }
+
+    /// Sends a gift to each of some users who are in the live.
+    public func sendGift(giftID: String, count: UInt, receivers: [String]) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.order(giftID, count, receivers))
+    }
+
+    /// Turns gifts on or off in this live; for owner and admins.
+    ///
+    /// - Parameter completion: errors: `needsOwnerOrAdmin`.
+    public func setGiftEnabled(isEnabled: Bool, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("live.update", ["isGiftEnabled": .bool(isEnabled)]))
+    }
+
+    /// Turns gifts on or off in this live; for owner and admins.
+    public func setGiftEnabled(isEnabled: Bool) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("live.update", ["isGiftEnabled": .bool(isEnabled)]))
+    }
+
+    private var refresh: StoreOperation<Void> {
+        let stores = self.stores
+        return { engine async throws(ErrorInfo) in
+            let params: [String: JSONValue] = stores.giftLanguage.map { ["language": .text($0)] } ?? [:]
+            guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
+                throw .unexpectedResult
+            }
+            engine.snapshot(.gifts(categories), in: stores.handle.liveID)
+        }
+    }
+
+    private static func order(_ giftID: String, _ count: UInt, _ receivers: [String]?) -> StoreCall {
+        StoreCall(
+            "gift.send",
+            ["gift": .text(giftID), "count": .whole(count), "receivers": receivers.map { .texts($0) }])
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaCombine
+internal import PlazaWire
+
+/// The likes of a live. The total is the server's: a tap shows in it when the server has counted it.
+public final class LikeStore: @unchecked Sendable {
+    private let stores: LiveStores
+
+    /// The total.
+    public var state: StatePublisher<LikeState> { self.stores.like }
+    /// Likes of others and one's own.
+    public var likeEventPublisher: PassthroughSubject<LikeEvent, Never> { self.stores.likeEvents }
+
+    init(_ stores: LiveStores) { self.stores = stores }
+
+    /// The store of a live of the default client.
+    public static func create(liveID: String) -> LikeStore { LivePlaza.shared.likeStore(liveID: liveID) }
+
+    /// Likes. The first tap is sent at once; further ones within two seconds are gathered into one call.
+    ///
+    /// - Parameters:
+    ///   - count: more than 1,000 in two seconds count as 1,000.
+    ///   - completion: is called when the server has counted the taps. Errors: `notInRoom`.
+    public func sendLike(count: UInt = 1, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, self.like(count))
+    }
+
+    /// Likes, as the method with a completion.
+    public func sendLike(count: UInt = 1) async throws(ErrorInfo) {
+        try await self.stores.handle.run(self.like(count))
+    }
+
+    private func like(_ count: UInt) -> StoreOperation<Void> {
+        let stores = self.stores
+        return { engine async throws(ErrorInfo) in
+            let gathering = stores.taps.withLock { taps -> Task<Result<Void, ErrorInfo>, Never>? in
+                taps.count = min(LikeTaps.maxCount, taps.count + max(1, count))
+                guard taps.isPaused else { return nil }
+                if let gathering = taps.gathering { return gathering }
+                let gathering = Task { await engine.sendLikesAfterPause(of: stores) }
+                taps.gathering = gathering
+                return gathering
+            }
+            guard let gathering else { return try await engine.sendLikes(of: stores) }
+            try await gathering.value.get()
+        }
+    }
+}
+
+/// The taps that no call has counted yet.
+struct LikeTaps: Sendable {
+    /// The most likes of one call.
+    static let maxCount: UInt = 1000
+    /// Over what time taps are gathered into one call.
+    static let gatherTime = Duration.seconds(2)
+
+    var count: UInt = 0
+    /// A call was made less than `gatherTime` ago.
+    var isPaused = false
+    /// The end of the pause.
+    var pause: Task<Void, Never>?
+    /// The call that the taps gathered now go with.
+    var gathering: Task<Result<Void, ErrorInfo>, Never>?
+}
+
+extension PlazaEngine {
+    fileprivate func sendLikes(of stores: LiveStores) async throws(ErrorInfo) {
+        let count = stores.taps.withLock { taps in
+            defer { (taps.count, taps.isPaused, taps.gathering) = (0, true, nil) }
+            return taps.count
+        }
+        let pause = Task {
+            await self.sleep(for: LikeTaps.gatherTime)
+            stores.taps.withLock { $0.isPaused = false }
+        }
+        stores.taps.withLock { $0.pause = pause }
+        _ = try await self.perform(StoreCall("like.send", ["count": .whole(count)]), in: stores.handle.liveID)
+    }
+
+    fileprivate func sendLikesAfterPause(of stores: LiveStores) async -> Result<Void, ErrorInfo> {
+        await stores.taps.withLock { $0.pause }?.value
+        do throws(ErrorInfo) {
+            return .success(try await self.sendLikes(of: stores))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

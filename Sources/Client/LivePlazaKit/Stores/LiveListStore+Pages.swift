@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// What a page of the list of lives is asked for with.
+struct LiveListQuery: Sendable {
+    var count: Int
+    var category: Int?
+    var isDescending: Bool?
+
+    func params(_ cursor: String) -> [String: JSONValue] {
+        var params: [String: JSONValue] = ["count": .whole(self.count)]
+        if !cursor.isEmpty { params["cursor"] = .text(cursor) }
+        if let category { params["category"] = .whole(category) }
+        if let isDescending { params["order"] = .text(isDescending ? "descending" : "ascending") }
+        return params
+    }
+}
+
+extension LiveListStore {
+    /// How often a walk begins anew when its cursor has expired (R3.64).
+    private static let maxWalks = 3
+
+    /// Reads a page; if its cursor has expired, the list up to there and one page more.
+    func fetching(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
+        return { engine async throws(ErrorInfo) in
+            for walk in 0... {
+                do throws(ErrorInfo) {
+                    if walk == 0 { return try await self.fetchPage(cursor, query, engine) }
+                    return try await self.fetchAgain(query, engine)
+                } catch {
+                    if error.code != ReplyCode.cursorExpired.code || walk >= Self.maxWalks { throw error }
+                }
+            }
+        }
+    }
+
+    private func fetchPage(
+        _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
+    ) async throws(ErrorInfo) {
+        let page = try await self.page(cursor, query, engine)
+        self.show(Self.merged(cursor.isEmpty ? [] : self.state.value.liveList, page.lives), page.cursor)
+    }
+
+    /// Walks from the beginning until more is read than is shown already.
+    private func fetchAgain(_ query: LiveListQuery, _ engine: isolated PlazaEngine) async throws(ErrorInfo) {
+        let shown = self.state.value.liveList.count
+        var lives: [LiveInfo] = []
+        var cursor = ""
+        repeat {
+            let page = try await self.page(cursor, query, engine)
+            lives = Self.merged(lives, page.lives)
+            cursor = page.cursor
+        } while !cursor.isEmpty && lives.count <= shown
+        self.show(lives, cursor)
+    }
+
+    private func page(
+        _ cursor: String, _ query: LiveListQuery, _ engine: isolated PlazaEngine
+    ) async throws(ErrorInfo) -> (lives: [LiveInfo], cursor: String) {
+        guard case .lives(let items, let next) = try await engine.call("live.list", query.params(cursor), live: nil)
+        else { throw .unexpectedResult }
+        return (items.map { LiveInfo($0.info, totalViewerCount: $0.totalViewerCount) }, next)
+    }
+
+    private func show(_ lives: [LiveInfo], _ cursor: String) {
+        var state = self.state.value
+        (state.liveList, state.liveListCursor) = (lives, cursor)
+        self.state.value = state
+    }
+
+    /// A list and what follows, each live once.
+    private static func merged(_ list: [LiveInfo], _ page: [LiveInfo]) -> [LiveInfo] {
+        let known = Set(list.map(\.liveID))
+        return list + page.filter { !known.contains($0.liveID) }
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaCombine
+internal import PlazaModel
+internal import PlazaWire
+
+/// The list of lives, and the live that the client is in. After each of its events the client has left the live.
+public final class LiveListStore: @unchecked Sendable {
+    private let engine: PlazaEngine
+
+    /// The lives that were read, and the live that the client is in.
+    public let state = StatePublisher(initialState: LiveListState())
+    /// How the client came out of its live without leaving it.
+    public let liveListEventPublisher = PassthroughSubject<LiveListEvent, Never>()
+
+    init(engine: PlazaEngine) { self.engine = engine }
+
+    /// The store of the default client.
+    public static var shared: LiveListStore { LivePlaza.shared.liveListStore }
+
+    /// Reads a page of the list of public lives. An empty cursor begins anew and replaces `liveList`; another one
+    /// appends. A cursor that has expired, or that belongs to another gateway, is no error: the list is read again up to
+    /// there.
+    ///
+    /// - Parameters:
+    ///   - cursor: the state's `liveListCursor`, which is empty at the end.
+    ///   - count: 1 to 50.
+    ///   - completion: errors: `badParameter`.
+    public func fetchLiveList(cursor: String, count: Int, completion: CompletionClosure?) {
+        self.engine.start(completion, self.fetching(cursor, LiveListQuery(count: count)))
+    }
+
+    /// Reads a page of the list of public lives, as the method with a completion.
+    public func fetchLiveList(cursor: String, count: Int) async throws(ErrorInfo) {
+        try await self.fetching(cursor, LiveListQuery(count: count))(self.engine)
+    }
+
+    /// Reads a page of the list of public lives of one category.
+    ///
+    /// - Parameters:
+    ///   - category: a number of `LiveInfo.categoryList`.
+    ///   - isDescending: the most watched first, or last.
+    public func fetchLiveList(
+        cursor: String, count: Int, category: Int, isDescending: Bool = true
+    ) async throws(ErrorInfo) {
+        let query = LiveListQuery(count: count, category: category, isDescending: isDescending)
+        try await self.fetching(cursor, query)(self.engine)
+    }
+
+    /// Reads the info of a live.
+    ///
+    /// - Parameter completion: errors: `noSuchRoom`.
+    public func fetchLiveInfo(liveID: String, completion: LiveInfoCompletionClosure?) {
+        self.engine.start(completion, self.info(liveID))
+    }
+
+    /// Reads the info of a live.
+    public func fetchLiveInfo(liveID: String) async throws(ErrorInfo) -> LiveInfo {
+        try await self.info(liveID)(self.engine)
+    }
+
+    /// Creates a live and enters it as its owner. Its owner may call this again, to go on.
+    ///
+    /// - Parameter completion: errors: `roomExists`, `inAnotherRoom`, `createdTooOften`, `badRoomID`, `badRoomName`,
+    ///   `badParameter`, `sensitiveWords`.
+    public func createLive(_ liveInfo: LiveInfo, completion: LiveInfoCompletionClosure?) {
+        self.engine.start(completion, self.creation(liveInfo))
+    }
+
+    /// Creates a live and enters it as its owner.
+    public func createLive(_ liveInfo: LiveInfo) async throws(ErrorInfo) -> LiveInfo {
+        try await self.creation(liveInfo)(self.engine)
+    }
+
+    /// Enters a live. The stores of the live show its state from here on.
+    ///
+    /// - Parameter completion: errors: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned` (`retryAfter`: until
+    ///   the ban ends).
+    public func joinLive(liveID: String, completion: LiveInfoCompletionClosure?) {
+        self.engine.start(completion) { engine async throws(ErrorInfo) in try await engine.enter(liveID) }
+    }
+
+    /// Enters a live.
+    public func joinLive(liveID: String) async throws(ErrorInfo) -> LiveInfo { try await self.engine.enter(liveID) }
+
+    /// Leaves the live. An owner's live goes on without it.
+    ///
+    /// - Parameter completion: errors: `notInRoom`.
+    public func leaveLive(completion: CompletionClosure?) { self.engine.start(completion, self.leaving) }
+
+    /// Leaves the live.
+    public func leaveLive() async throws(ErrorInfo) { try await self.leaving(self.engine) }
+
+    /// Ends the live for all; for its owner.
+    ///
+    /// - Parameter completion: gets the final figures. Errors: `needsOwner`, `notInRoom`.
+    public func endLive(completion: StopLiveCompletionClosure?) { self.engine.start(completion, self.ending) }
+
+    /// Ends the live for all; for its owner.
+    public func endLive() async throws(ErrorInfo) -> TUILiveStatisticsData { try await self.ending(self.engine) }
+
+    /// Changes the live that the client is in; for owner and admins.
+    ///
+    /// - Parameters:
+    ///   - modifyFlag: which fields of `liveInfo` to take.
+    ///   - completion: errors: `needsOwnerOrAdmin`, `badRoomName`, `badParameter`, `tooManyTags`, `wrongRoomKind`,
+    ///     `sensitiveWords`.
+    public func updateLiveInfo(
+        _ liveInfo: LiveInfo, modifyFlag: LiveInfo.ModifyFlag, completion: CompletionClosure?
+    ) {
+        self.engine.start(completion, self.current("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip))
+    }
+
+    /// Changes the live that the client is in, as the method with a completion.
+    public func updateLiveInfo(_ liveInfo: LiveInfo, modifyFlag: LiveInfo.ModifyFlag) async throws(ErrorInfo) {
+        try await self.current("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip)(self.engine)
+    }
+
+    /// Adds to the live's metadata; for owner and admins.
+    ///
+    /// - Parameters:
+    ///   - metaData: at most 10 keys in all.
+    ///   - completion: errors: `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`, `metadataValueTooLong`,
+    ///     `metadataTooLong`.
+    public func updateLiveMetaData(_ metaData: [String: String], completion: CompletionClosure?) {
+        self.engine.start(completion, self.current("metadata.set", Self.params(metaData)))
+    }
+
+    /// Adds to the live's metadata, as the method with a completion.
+    public func updateLiveMetaData(_ metaData: [String: String]) async throws(ErrorInfo) {
+        try await self.current("metadata.set", Self.params(metaData))(self.engine)
+    }
+
+    /// Removes metadata; for owner and admins.
+    ///
+    /// - Parameter keys: at least one.
+    /// - Throws: `needsOwnerOrAdmin`, `noSuchMetadataKey`.
+    public func deleteLiveMetaData(keys: [String]) async throws(ErrorInfo) {
+        try await self.current("metadata.delete", ["keys": .texts(keys)])(self.engine)
+    }
+
+    /// Reads metadata of the live.
+    ///
+    /// - Parameters:
+    ///   - keys: all, if none is named.
+    ///   - completion: gets the values by key.
+    public func queryMetaData(keys: [String], completion: MetaDataCompletionClosure?) {
+        self.engine.start(completion, self.metadata(keys))
+    }
+
+    /// Reads metadata of the live.
+    public func queryMetaData(keys: [String]) async throws(ErrorInfo) -> [String: String] {
+        try await self.metadata(keys)(self.engine)
+    }
+
+    /// Forgets the list of lives. The live that the client is in stays.
+    public func reset() {
+        self.engine.start(nil) { _ async throws(ErrorInfo) in
+            var state = LiveListState()
+            state.currentLive = self.state.value.currentLive
+            self.state.value = state
+        }
+    }
+
+    private static func params(_ metaData: [String: String]) -> [String: JSONValue] {
+        ["metadata": .object(metaData.mapValues { .text($0) })]
+    }
+}
+
+extension LiveListStore {
+    private func info(_ liveID: String) -> StoreOperation<LiveInfo> {
+        return { engine async throws(ErrorInfo) in
+            guard case .room(let details) = try await engine.call("live.get", [:], live: LiveID(liveID)) else {
+                throw .unexpectedResult
+            }
+            return LiveInfo(details.info, totalViewerCount: details.audience.totalViewers)
+        }
+    }
+
+    private func creation(_ info: LiveInfo) -> StoreOperation<LiveInfo> {
+        return { engine async throws(ErrorInfo) in
+            _ = try await engine.call("live.create", info.allChanges, live: LiveID(info.liveID))
+            return try await engine.enter(info.liveID)
+        }
+    }
+
+    private var leaving: StoreOperation<Void> { self.current("live.leave", [:]) }
+
+    private var ending: StoreOperation<TUILiveStatisticsData> {
+        return { engine async throws(ErrorInfo) in
+            let liveID = try engine.currentLive
+            guard case .statistics(let statistics) = try await engine.call("live.end", [:], live: liveID) else {
+                throw .unexpectedResult
+            }
+            return TUILiveStatisticsData(statistics)
+        }
+    }
+
+    private func metadata(_ keys: [String]) -> StoreOperation<[String: String]> {
+        return { engine async throws(ErrorInfo) in
+            let params: [String: JSONValue] = keys.isEmpty ? [:] : ["keys": .texts(keys)]
+            let liveID = try engine.currentLive
+            guard case .metadata(let values) = try await engine.call("metadata.get", params, live: liveID) else {
+                throw .unexpectedResult
+            }
+            return values
+        }
+    }
+
+    private enum IfEmpty { case send, skip }
+
+    /// A call about the live that the client is in.
+    private func current(
+        _ method: String, _ params: [String: JSONValue], ifEmpty: IfEmpty = .send
+    ) -> StoreOperation<Void> {
+        return { engine async throws(ErrorInfo) in
+            let liveID = try engine.currentLive
+            if params.isEmpty, ifEmpty == .skip { return }
+            _ = try await engine.call(method, params, live: liveID)
+        }
+    }
+}
+
+extension PlazaEngine {
+    /// The live that the client is in.
+    fileprivate var currentLive: LiveID {
+        get throws(ErrorInfo) {
+            if self.currentLiveID.isEmpty {
+                throw ErrorInfo(code: ReplyCode.notInRoom.code, message: "join a live first")
+            }
+            return LiveID(self.currentLiveID)
+        }
+    }
+}
+
+extension LiveListStore: ListSink {
+    /// Shows the live that the client is in; on the delivery queue.
+    func showCurrent(_ info: LiveInfo) {
+        var state = self.state.value
+        if state.currentLive == info { return }
+        state.currentLive = info
+        if let index = state.liveList.firstIndex(where: { $0.liveID == info.liveID }) { state.liveList[index] = info }
+        self.state.value = state
+    }
+
+    /// Tells how the client came out of its live; on the delivery queue.
+    func tell(_ event: LiveListEvent) { self.liveListEventPublisher.send(event) }
+}

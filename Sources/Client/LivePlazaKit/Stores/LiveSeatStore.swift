@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaCombine
+internal import PlazaModel
+internal import PlazaWire
+
+/// The seats of a live.
+///
+/// Methods may also fail with `noSuchSeat`, `roomHasNoSeats`, `tooFrequent` and `notInRoom`.
+public final class LiveSeatStore: @unchecked Sendable {
+    private let stores: LiveStores
+
+    /// Who sits where, and where each seat is on the canvas.
+    public var state: StatePublisher<LiveSeatState> { self.stores.seat }
+    /// What hosts do with this user's own devices.
+    public var liveSeatEventPublisher: PassthroughSubject<LiveSeatEvent, Never> { self.stores.seatEvents }
+
+    init(_ stores: LiveStores) { self.stores = stores }
+
+    /// The store of a live of the default client.
+    public static func create(liveID: String) -> LiveSeatStore { LivePlaza.shared.seatStore(liveID: liveID) }
+
+    /// Sits down. Where seats need approval, a viewer's call becomes an application of 60 seconds.
+    ///
+    /// - Parameter seatIndex: −1 for the lowest free one.
+    ///
+    /// - Parameter completion: errors: `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`, `alreadySeated`.
+    public func takeSeat(seatIndex: Int, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
+    }
+
+    /// Sits down. Where seats need approval, a viewer's call becomes an application of 60 seconds.
+    public func takeSeat(seatIndex: Int) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
+    }
+
+    /// Leaves the seat.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`.
+    public func leaveSeat(completion: CompletionClosure? = nil) {
+        self.stores.handle.run(completion, StoreCall("seat.leave"))
+    }
+
+    /// Leaves the seat.
+    public func leaveSeat() async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.leave"))
+    }
+
+    /// Says that one's microphone is closed.
+    public func muteMicrophone() { self.stores.handle.run(nil, Self.microphone(isOn: false)) }
+
+    /// Says that one's microphone is open.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`, `seatMicrophoneLocked`, `microphoneNeedsHost`.
+    public func unmuteMicrophone(completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.microphone(isOn: true))
+    }
+
+    /// Says that one's microphone is open.
+    public func unmuteMicrophone() async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.microphone(isOn: true))
+    }
+
+    /// Says whether one's camera is open. `DeviceStore` does it by itself.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`, `seatCameraLocked`, `cameraNeedsHost`.
+    public func reportCamera(isOn: Bool, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.device", ["camera": .bool(isOn)]))
+    }
+
+    /// Says whether one's camera is open. `DeviceStore` does it by itself.
+    public func reportCamera(isOn: Bool) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.device", ["camera": .bool(isOn)]))
+    }
+
+    /// Says that the user is away: in another app, or in a call.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`.
+    public func reportSuspension(_ status: SuspendStatus, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.device", ["suspend": .text(status.wireName)]))
+    }
+
+    /// Says that the user is away: in another app, or in a call.
+    public func reportSuspension(_ status: SuspendStatus) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.device", ["suspend": .text(status.wireName)]))
+    }
+
+    /// Says how loud this user speaks; repeat it each second while it speaks.
+    ///
+    /// - Parameter level: 0 (silent) to 100.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`.
+    public func reportSpeaking(level: Int, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.speaking", ["level": .whole(level)]))
+    }
+
+    /// Says how loud this user speaks; repeat it each second while it speaks.
+    public func reportSpeaking(level: Int) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.speaking", ["level": .whole(level)]))
+    }
+
+    /// Takes a user off its seat; for owner and admins.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`, `noPermission`.
+    public func kickUserOutOfSeat(userID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, StoreCall("seat.kick", ["user": .text(userID)]))
+    }
+
+    /// Takes a user off its seat; for owner and admins.
+    public func kickUserOutOfSeat(userID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(StoreCall("seat.kick", ["user": .text(userID)]))
+    }
+
+    /// Moves a user to another seat; for owner and admins, and for oneself to a free seat.
+    ///
+    /// - Parameter completion: errors: `notOnSeat`, `seatOccupied`, `seatLocked`, `noPermission`.
+    public func moveUserToSeat(
+        userID: String, targetIndex: Int, policy: MoveSeatPolicy?, completion: CompletionClosure?
+    ) {
+        self.stores.handle.run(completion, Self.move(userID, targetIndex, policy))
+    }
+
+    /// Moves a user to another seat; for owner and admins, and for oneself to a free seat.
+    public func moveUserToSeat(userID: String, targetIndex: Int, policy: MoveSeatPolicy?) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.move(userID, targetIndex, policy))
+    }
+
+    /// Locks a seat; an occupant is put off first. For owner and admins.
+    ///
+    /// - Parameter completion: errors: `noPermission`.
+    public func lockSeat(seatIndex: Int, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.lock(seatIndex, true))
+    }
+
+    /// Locks a seat; an occupant is put off first. For owner and admins.
+    public func lockSeat(seatIndex: Int) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.lock(seatIndex, true))
+    }
+
+    /// Opens a seat; for owner and admins.
+    ///
+    /// - Parameter completion: errors: `noPermission`.
+    public func unlockSeat(seatIndex: Int, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.lock(seatIndex, false))
+    }
+
+    /// Opens a seat; for owner and admins.
+    public func unlockSeat(seatIndex: Int) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.lock(seatIndex, false))
+    }
+
+    /// Turns a user's camera off and keeps it off; for owner and admins.
+    ///
+    /// - Parameter completion: errors: `failed` if the user sits on no seat, `noPermission`.
+    public func closeRemoteCamera(userID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.lockDevice(userID, "camera", true))
+    }
+
+    /// Turns a user's camera off and keeps it off; for owner and admins.
+    public func closeRemoteCamera(userID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.lockDevice(userID, "camera", true))
+    }
+
+    /// Lets a user open its camera again, which the user does itself; for owner and admins.
+    ///
+    /// - Parameter completion: errors: as for `closeRemoteCamera`.
+    public func openRemoteCamera(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.lockDevice(userID, "camera", false))
+    }
+
+    /// Lets a user open its camera again, which the user does itself; for owner and admins.
+    public func openRemoteCamera(userID: String, policy: DeviceControlPolicy) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.lockDevice(userID, "camera", false))
+    }
+
+    /// Turns a user's microphone off and keeps it off; for owner and admins.
+    ///
+    /// - Parameter completion: errors: as for `closeRemoteCamera`.
+    public func closeRemoteMicrophone(userID: String, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", true))
+    }
+
+    /// Turns a user's microphone off and keeps it off; for owner and admins.
+    public func closeRemoteMicrophone(userID: String) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.lockDevice(userID, "microphone", true))
+    }
+
+    /// Lets a user open its microphone again, which the user does itself; for owner and admins.
+    ///
+    /// - Parameter completion: errors: as for `closeRemoteCamera`.
+    public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
+        self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", false))
+    }
+
+    /// Lets a user open its microphone again, which the user does itself; for owner and admins.
+    public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy) async throws(ErrorInfo) {
+        try await self.stores.handle.run(Self.lockDevice(userID, "microphone", false))
+    }
+
+    private static func microphone(isOn: Bool) -> StoreCall {
+        StoreCall("seat.device", ["microphone": .bool(isOn)])
+    }
+
+    private static func move(_ userID: String, _ targetIndex: Int, _ policy: MoveSeatPolicy?) -> StoreCall {
+        let number =
+            switch policy {
+            case .abortWhenOccupied, nil: 0
+            case .forceReplace: 1
+            case .swapPosition: 2
+            }
+        return StoreCall(
+            "seat.move",
+            ["user": .text(userID), "seatIndex": .whole(targetIndex), "policy": .whole(number)])
+    }
+
+    private static func lock(_ seatIndex: Int, _ isLocked: Bool) -> StoreCall {
+        StoreCall("seat.lock", ["seatIndex": .whole(seatIndex), "locked": .bool(isLocked)])
+    }
+
+    private static func lockDevice(_ userID: String, _ device: String, _ isLocked: Bool) -> StoreCall {
+        StoreCall("seat.lockDevice", ["user": .text(userID), "device": .text(device), "locked": .bool(isLocked)])
+    }
+}

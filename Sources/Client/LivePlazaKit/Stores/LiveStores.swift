@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaCombine
+
+/// The states and events of all stores of one live.
+///
+/// Stores are views of it. It is made when the first store of the live is asked for, and lives as long as one of its
+/// stores does, or the client is in the live, or it is among the last 64 that were asked for: so a
+/// subscription that an app keeps without its store goes on.
+final class LiveStores: LiveStoresSink, @unchecked Sendable {
+    let handle: LiveHandle
+    let audience = StatePublisher(initialState: LiveAudienceState())
+    let barrage = StatePublisher(initialState: BarrageState())
+    let seat = StatePublisher(initialState: LiveSeatState())
+    let coGuest = StatePublisher(initialState: CoGuestState())
+    let coHost = StatePublisher(initialState: CoHostState())
+    let battle = StatePublisher(initialState: BattleState())
+    let gift = StatePublisher(initialState: GiftState())
+    let like = StatePublisher(initialState: LikeState())
+    let summary = StatePublisher(initialState: LiveSummaryState())
+
+    let audienceEvents = PassthroughSubject<LiveAudienceEvent, Never>()
+    let seatEvents = PassthroughSubject<LiveSeatEvent, Never>()
+    let guestEvents = PassthroughSubject<GuestEvent, Never>()
+    let hostEvents = PassthroughSubject<HostEvent, Never>()
+    let coHostEvents = PassthroughSubject<CoHostEvent, Never>()
+    let battleEvents = PassthroughSubject<BattleEvent, Never>()
+    let giftEvents = PassthroughSubject<GiftEvent, Never>()
+    let likeEvents = PassthroughSubject<LikeEvent, Never>()
+
+    let taps = Locked(LikeTaps())
+    private let language = Locked<String?>(nil)
+    /// The stores that apps hold: the same store for each who asks.
+    private let stores = Locked<[ObjectIdentifier: WeakStore]>([:])
+
+    init(_ liveID: String, on engine: PlazaEngine) { self.handle = LiveHandle(engine: engine, liveID: liveID) }
+
+    /// The language of the gifts' names, from the next refresh on.
+    var giftLanguage: String? {
+        get { self.language.withLock { $0 } }
+        set { self.language.withLock { $0 = newValue } }
+    }
+
+    /// The store of a kind: the one that is held already, or a new one.
+    func store<Store: AnyObject & Sendable>(_ make: @Sendable (LiveStores) -> Store) -> Store {
+        self.stores.withLock { stores in
+            if let store = stores[ObjectIdentifier(Store.self)]?.object as? Store { return store }
+            let store = make(self)
+            stores[ObjectIdentifier(Store.self)] = WeakStore(object: store)
+            return store
+        }
+    }
+
+    /// Shows the states of the live, then tells the events; on the delivery queue.
+    func show(_ states: LiveStates, events: [StoreEvent]) {
+        Self.show(states.audience, in: self.audience)
+        Self.show(states.barrage, in: self.barrage)
+        Self.show(states.seat, in: self.seat)
+        Self.show(states.coGuest, in: self.coGuest)
+        Self.show(states.coHost, in: self.coHost)
+        Self.show(states.battle, in: self.battle)
+        Self.show(states.gift, in: self.gift)
+        Self.show(states.like, in: self.like)
+        Self.show(states.summary, in: self.summary)
+        for event in events { self.tell(event) }
+    }
+
+    private static func show<State: Equatable>(_ state: State, in publisher: StatePublisher<State>) {
+        if publisher.value != state { publisher.value = state }
+    }
+
+    private func tell(_ event: StoreEvent) {
+        switch event {
+        case .audience(let event): self.audienceEvents.send(event)
+        case .seat(let event): self.seatEvents.send(event)
+        case .guest(let event): self.guestEvents.send(event)
+        case .host(let event): self.hostEvents.send(event)
+        case .coHost(let event): self.coHostEvents.send(event)
+        case .battle(let event): self.battleEvents.send(event)
+        case .gift(let event): self.giftEvents.send(event)
+        case .like(let event): self.likeEvents.send(event)
+        }
+    }
+}
+
+private struct WeakStore: Sendable {
+    weak let object: (any AnyObject & Sendable)?
+}

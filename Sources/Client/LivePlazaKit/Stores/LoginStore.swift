@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+public import LivePlazaCombine
+internal import PlazaModel
+
+/// Who is logged in.
+public final class LoginStore: NSObject, @unchecked Sendable {
+    private let engine: PlazaEngine
+    private let appID = Locked<Int32>(0)
+
+    /// The user, if one is logged in. A client that reconnects stays logged in.
+    public let state = StatePublisher(initialState: LoginState())
+    /// How a login ends that the app does not end: put off by another device, or with an invalid token.
+    public let loginEventPublisher = PassthroughSubject<LoginEvent, Never>()
+
+    init(engine: PlazaEngine) { self.engine = engine }
+
+    /// The store of the default client.
+    public static var shared: LoginStore { LivePlaza.shared.loginStore }
+
+    /// The app of the last login; 0 before the first one.
+    public var sdkAppID: Int32 { self.appID.withLock { $0 } }
+
+    /// Connects and logs in.
+    ///
+    /// - Parameters:
+    ///   - sdkAppID: the app's id, if it is a number: the token names the app, and this only has to agree with it.
+    ///   - userID: the user, as the token names it; another one than the token's is `invalidParameter`.
+    ///   - userSig: the token, a JWT that the app's server has signed; empty: the token provider is asked.
+    ///   - completion: errors: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if someone is logged
+    ///     in already; `invalidParameter` if no gateway is configured.
+    public func login(sdkAppID: Int32, userID: String, userSig: String, completion: CompletionClosure?) {
+        self.engine.start(completion, self.loggingIn(sdkAppID, userID, userSig))
+    }
+
+    /// Connects and logs in, as the method with a completion.
+    public func login(sdkAppID: Int32, userID: String, userSig: String) async throws(ErrorInfo) {
+        try await self.loggingIn(sdkAppID, userID, userSig)(self.engine)
+    }
+
+    /// Leaves the live, and disconnects.
+    ///
+    /// - Parameter completion: errors: `notLoggedIn`.
+    public func logout(completion: CompletionClosure?) {
+        self.engine.start(completion) { engine async throws(ErrorInfo) in try await engine.logout() }
+    }
+
+    /// Leaves the live, and disconnects.
+    public func logout() async throws(ErrorInfo) { try await self.engine.logout() }
+
+    /// Changes how others see the user. A field that is nil stays as it is.
+    ///
+    /// - Parameters:
+    ///   - userProfile: `nickname` of at most 100 bytes and `avatarURL` of at most 200; other fields are not kept.
+    ///   - completion: errors: `noPermission` if the token says it, `badParameter`.
+    public func setSelfInfo(userProfile: UserProfile, completion: CompletionClosure?) {
+        self.engine.start(completion, self.changing(userProfile))
+    }
+
+    /// Changes how others see the user, as the method with a completion.
+    public func setSelfInfo(userProfile: UserProfile) async throws(ErrorInfo) {
+        try await self.changing(userProfile)(self.engine)
+    }
+
+    private func loggingIn(_ appID: Int32, _ userID: String, _ userSig: String) -> StoreOperation<Void> {
+        return { engine async throws(ErrorInfo) in
+            let user = try await engine.login(token: userSig.isEmpty ? nil : userSig)
+            if user.userID != userID {
+                try await engine.logout()
+                throw ErrorInfo(.invalidParameter, "the token is for \(user.userID), not for \(userID)")
+            }
+            self.appID.withLock { $0 = appID }
+        }
+    }
+
+    private func changing(_ profile: UserProfile) -> StoreOperation<Void> {
+        return { engine async throws(ErrorInfo) in
+            try await engine.setSelfInfo(name: profile.nickname, avatarURL: profile.avatarURL)
+        }
+    }
+}
+
+extension LoginStore: LoginSink {
+    /// Shows who is logged in; on the delivery queue.
+    func show(_ state: LoginState) {
+        if self.state.value != state { self.state.value = state }
+    }
+
+    /// Tells how the login ended; on the delivery queue.
+    func tell(_ event: LoginEvent) { self.loginEventPublisher.send(event) }
+}

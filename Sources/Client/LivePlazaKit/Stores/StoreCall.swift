@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// A call of a store's method to the server, and what this client shows of it by itself when it has succeeded.
+struct StoreCall: Sendable {
+    let method: String
+    let params: [String: JSONValue]
+    let change: LocalChange?
+
+    /// - Parameters:
+    ///   - params: those that are nil are left out.
+    ///   - change: nil if the server tells all that changes.
+    init(_ method: String, _ params: [String: JSONValue?] = [:], then change: LocalChange? = nil) {
+        self.method = method
+        self.params = params.compactMapValues { $0 }
+        self.change = change
+    }
+}
+
+/// What a store's method does on the engine.
+typealias StoreOperation<Success> = @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> Success
+
+/// A live, as its stores reach it.
+struct LiveHandle: Sendable {
+    let engine: PlazaEngine
+    let liveID: String
+
+    /// Makes a call; `completion` is called on the delivery queue.
+    func run(_ completion: CompletionClosure?, _ call: StoreCall) {
+        self.run(completion) { engine async throws(ErrorInfo) in _ = try await engine.perform(call, in: self.liveID) }
+    }
+
+    /// Makes a call.
+    func run(_ call: StoreCall) async throws(ErrorInfo) {
+        _ = try await self.engine.perform(call, in: self.liveID)
+    }
+
+    /// Begins an operation, in the order of the calls of this method; `completion` is called on the delivery queue.
+    func run<Success: Sendable>(
+        _ completion: ((Result<Success, ErrorInfo>) -> Void)?, _ operation: @escaping StoreOperation<Success>
+    ) {
+        self.engine.start(completion, operation)
+    }
+
+    /// Runs an operation.
+    func run<Success: Sendable>(_ operation: StoreOperation<Success>) async throws(ErrorInfo) -> Success {
+        try await operation(self.engine)
+    }
+}
+
+extension PlazaEngine {
+    /// Begins an operation, in the order of the calls of this method, and calls an app's closure with its result.
+    nonisolated func start<Success: Sendable>(
+        _ completion: ((Result<Success, ErrorInfo>) -> Void)?, _ operation: @escaping StoreOperation<Success>
+    ) {
+        let completion = Completion(completion)
+        self.run({ @Sendable result in completion(result) }, operation)
+    }
+
+    /// Makes a call about a live, and shows its change.
+    func perform(_ call: StoreCall, in liveID: String) async throws(ErrorInfo) -> CallResult {
+        let result = try await self.call(call.method, call.params, live: LiveID(liveID))
+        if let change = call.change { self.local(change, in: liveID) }
+        return result
+    }
+}
+
+extension ErrorInfo {
+    /// The server's result is not that of the method.
+    static let unexpectedResult = ErrorInfo(code: ReplyCode.failed.code, message: "the server gave another result")
+}
