@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import LivePlazaKit
+
+/// A queue whose work a test runs, on its own thread.
+final class ManualQueue: WorkQueue {
+    private struct State {
+        var work: [@Sendable () -> Void] = []
+        var isRunning = false
+    }
+
+    private let state = Locked(State())
+
+    func async(_ work: @escaping @Sendable () -> Void) { self.state.withLock { $0.work.append(work) } }
+
+    func preconditionIsCurrent() { precondition(self.state.withLock { $0.isRunning }, "not on the queue") }
+
+    /// Runs all work, and what it leads to.
+    func drain() {
+        self.state.withLock { $0.isRunning = true }
+        while let work = self.state.withLock({ $0.work.isEmpty ? nil : $0.work.removeFirst() }) { work() }
+        self.state.withLock { $0.isRunning = false }
+    }
+}
+
+/// A clock that a test turns.
+final class ManualClock: PlazaClock {
+    private struct Timer {
+        let id: Int
+        let at: Double
+        let queue: EngineQueue
+        let action: @Sendable () -> Void
+    }
+
+    private struct State {
+        var time = 1000.0
+        var nextID = 1
+        var timers: [Timer] = []
+    }
+
+    private let state = Locked(State())
+    /// The time since 1970 at the clock's 0.
+    private static let wallStart = 1_700_000_000_000.0
+
+    var now: Double { self.state.withLock { $0.time } }
+    var wall: Double { Self.wallStart + self.now }
+
+    func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
+        precondition(delay >= 0, "a timer of \(delay) ms")
+        let id = self.state.withLock { state in
+            defer { state.nextID += 1 }
+            state.timers.append(Timer(id: state.nextID, at: state.time + delay, queue: queue, action: action))
+            return state.nextID
+        }
+        return PlazaTimer { [weak self] in self?.state.withLock { $0.timers.removeAll { $0.id == id } } }
+    }
+
+    /// Moves the clock and runs what is due, in order, with all that follows.
+    func advance(by milliseconds: Double, _ queue: ManualQueue) {
+        let end = self.now + milliseconds
+        while let timer = self.takeDue(by: end) {
+            timer.queue.async(timer.action)
+            queue.drain()
+        }
+        self.state.withLock { $0.time = end }
+    }
+
+    private func takeDue(by end: Double) -> Timer? {
+        self.state.withLock { state in
+            guard let next = state.timers.filter({ $0.at <= end }).min(by: { ($0.at, $0.id) < ($1.at, $1.id) }) else {
+                return nil
+            }
+            state.timers.removeAll { $0.id == next.id }
+            state.time = max(state.time, next.at)
+            return next
+        }
+    }
+}

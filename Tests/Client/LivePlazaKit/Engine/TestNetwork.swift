@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaWire
+
+@testable import LivePlazaKit
+
+/// A call that a client has sent.
+struct SentCall: Sendable {
+    let id: Int64
+    let method: String
+    let params: JSONValue
+    let age: JSONValue?
+    /// Whether a step of the case, or an answer, was about it.
+    var isTaken = false
+
+    init(_ text: [UInt8]) throws {
+        let members = try Wire.decode(JSONValue.self, from: text).members
+        guard case .integer(let id)? = members["id"], case .text(let method)? = members["method"] else {
+            throw WireError.notJSON
+        }
+        self.id = id
+        self.method = method
+        self.params = members["params"] ?? .null
+        self.age = members["age"]
+    }
+}
+
+/// A network of fake WebSockets: records what a client sends, and lets a test be the server.
+final class TestNetwork: Transport {
+    private let sockets = Locked<[TestSocket]>([])
+    /// What the server answers at once, by method.
+    let answers: [String: JSONValue]
+
+    init(answers: [String: JSONValue] = [:]) { self.answers = answers }
+
+    /// The socket that was made last.
+    var socket: TestSocket? { self.sockets.withLock { $0.last } }
+
+    func connect(
+        to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
+    ) throws(ErrorInfo) -> any TransportConnection {
+        let socket = TestSocket(answers: self.answers, onEvent: onEvent)
+        self.sockets.withLock { $0.append(socket) }
+        return socket
+    }
+}
+
+/// A fake WebSocket.
+final class TestSocket: TransportConnection {
+    private struct State {
+        var sent: [SentCall] = []
+        var isClosed = false
+    }
+
+    private let state = Locked(State())
+    private let answers: [String: JSONValue]
+    private let onEvent: @Sendable (TransportEvent) -> Void
+
+    init(answers: [String: JSONValue], onEvent: @escaping @Sendable (TransportEvent) -> Void) {
+        self.answers = answers
+        self.onEvent = onEvent
+    }
+
+    var sent: [SentCall] { self.state.withLock { $0.sent } }
+    var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    func send(_ text: [UInt8]) {
+        guard var call = try? SentCall(text) else { preconditionFailure("the client has sent no call") }
+        let answer = self.answers[call.method]
+        call.isTaken = answer != nil
+        self.state.withLock { [call] in $0.sent.append(call) }
+        if let answer { self.receive(["reply": ["id": .integer(call.id), "result": answer]]) }
+    }
+
+    func close(code: Int) { self.state.withLock { $0.isClosed = true } }
+
+    func open() { self.onEvent(.opened) }
+
+    /// Ends the connection from the server's side, or as a lost network does.
+    func end(code: Int) {
+        self.state.withLock { $0.isClosed = true }
+        self.onEvent(.closed(code: code))
+    }
+
+    func receive(_ frame: JSONValue) { self.receive(text: Wire.encode(frame)) }
+
+    func receive(text: [UInt8]) { self.onEvent(.text(text)) }
+
+    func receiveBinary() { self.onEvent(.binary) }
+
+    /// The first call of the method that was not taken yet, which is taken by this.
+    func take(_ method: String) -> SentCall? {
+        self.state.withLock { state in
+            guard let index = state.sent.firstIndex(where: { $0.method == method && !$0.isTaken }) else { return nil }
+            state.sent[index].isTaken = true
+            return state.sent[index]
+        }
+    }
+}
