@@ -12,10 +12,9 @@ extension JSONValue {
     /// A list of texts.
     static func texts(_ values: [String]) -> JSONValue { .array(values.map { .text($0) }) }
 
-    /// A time span as whole seconds, rounded up:
+    /// A time span in whole seconds, rounded up.
     ///
-    /// a fraction of a second is not none. What no number of seconds can be is sent as 0, which the server refuses or
-    /// takes as its default.
+    /// What no number of seconds can be is sent as 0, which the server refuses or takes as its default.
     static func seconds(_ interval: TimeInterval) -> JSONValue {
         .integer(Int64(exactly: interval.rounded(.up)) ?? 0)
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What captures and plays for an app: LivePlaza carries no media. An app brings its own, such as one that wraps WebRTC.
+/// What captures and plays for an app: LivePlaza carries no media.
+///
+/// An app brings its own, such as one that wraps WebRTC.
 ///
 /// Its methods are called on the delivery queue, in the order of the app's calls.
 public protocol MediaEngine: AnyObject, Sendable {
@@ -33,6 +35,7 @@ public protocol MediaEngine: AnyObject, Sendable {
     /// Plays a live before the user enters it.
     ///
     /// - Parameters:
+    ///   - liveID: the live.
     ///   - isMuted: without sound.
     ///   - tell: may be called on any thread, any number of times.
     func startPreview(liveID: String, isMuted: Bool, tell: @escaping @Sendable (PreviewEvent) -> Void)

@@ -95,7 +95,9 @@ extension BattleState {
         if case .notice(let content, _) = input { Self.reduce(content, &context) }
     }
 
-    /// Shows the battle that a stage has. Its scores stay after its end, for a screen with the result.
+    /// Shows the battle that a stage has.
+    ///
+    /// Its scores stay after its end, for a screen with the result.
     private mutating func show(_ battle: BattleView?) {
         guard let battle else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
         self.battleScore = Dictionary(

@@ -18,7 +18,9 @@ struct LiveFold: Sendable {
         self.selfID = selfID
     }
 
-    /// A snapshot is asked for. What is received before its answer may be later than the snapshot, so it is kept, and
+    /// A snapshot is asked for.
+    ///
+    /// What is received before its answer may be later than the snapshot, so it is kept, and
     /// folded into the snapshot again (R1.18).
     mutating func snapshotAsked(_ name: SnapshotName) { self.since[name] = [] }
 
@@ -27,8 +29,8 @@ struct LiveFold: Sendable {
 
     /// Folds an input and returns its events.
     mutating func apply(_ input: FoldInput) -> [StoreEvent] {
-        for name in self.since.keys where name.isChanged(by: input) && self.since[name]!.count < Self.maxKept {
-            self.since[name]!.append(input)
+        for (name, kept) in self.since where name.isChanged(by: input) && kept.count < Self.maxKept {
+            self.since[name] = kept + [input]
         }
         return self.fold(input)
     }

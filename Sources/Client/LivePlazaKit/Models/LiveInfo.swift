@@ -22,7 +22,9 @@ public struct LiveInfo: Sendable, Hashable {
     public var notice = ""
     /// Viewers other than owner and admins may not write.
     public var isMessageDisable = false
-    /// Lists contain the live. Who knows its id may enter in any case.
+    /// Lists contain the live.
+    ///
+    /// Who knows its id may enter in any case.
     public var isPublicVisible = true
     /// Guests can sit.
     public var isSeatEnabled = true
@@ -105,25 +107,25 @@ extension LiveInfo {
 
         /// No field.
         public static let none: ModifyFlag = []
-        /// `liveName`
+        /// Takes `liveName`.
         public static let liveName = ModifyFlag(rawValue: 1 << 0)
-        /// `notice`
+        /// Takes `notice`.
         public static let notice = ModifyFlag(rawValue: 1 << 1)
-        /// `isMessageDisable`
+        /// Takes `isMessageDisable`.
         public static let isMessageDisable = ModifyFlag(rawValue: 1 << 2)
-        /// `isPublicVisible`
+        /// Takes `isPublicVisible`.
         public static let isPublicVisible = ModifyFlag(rawValue: 1 << 5)
-        /// `seatMode`
+        /// Takes `seatMode`.
         public static let seatMode = ModifyFlag(rawValue: 1 << 6)
-        /// `coverURL`
+        /// Takes `coverURL`.
         public static let coverURL = ModifyFlag(rawValue: 1 << 7)
-        /// `backgroundURL`
+        /// Takes `backgroundURL`.
         public static let backgroundURL = ModifyFlag(rawValue: 1 << 8)
-        /// `categoryList`
+        /// Takes `categoryList`.
         public static let categoryList = ModifyFlag(rawValue: 1 << 9)
-        /// `activityStatus`
+        /// Takes `activityStatus`.
         public static let activityStatus = ModifyFlag(rawValue: 1 << 10)
-        /// `seatLayoutTemplateID`
+        /// Takes `seatLayoutTemplateID`.
         public static let seatLayoutTemplateID = ModifyFlag(rawValue: 1 << 11)
     }
 

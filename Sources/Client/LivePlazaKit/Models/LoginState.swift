@@ -42,7 +42,9 @@ public enum LoginEvent: Sendable, Hashable {
     case loginExpired
 }
 
-/// A user's profile. The server keeps the name and the picture.
+/// A user's profile.
+///
+/// The server keeps the name and the picture.
 public struct UserProfile: Sendable, Hashable {
     /// The id.
     public var userID: String

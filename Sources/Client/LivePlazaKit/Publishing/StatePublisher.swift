@@ -20,7 +20,8 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
 
     /// Publishes a part of the state, now and with each new state.
     ///
-    /// - Parameter selector: What to take of the state.
+    /// - Parameter selector: what to take of the state.
+    /// - Returns: a publisher, which cannot fail.
     @_disfavoredOverload
     public func subscribe<Value>(_ selector: StatePublisherSelector<State, Value>) -> AnyPublisher<Value, Never> {
         self._value.subject.map { selector.map($0) }.eraseToAnyPublisher()
@@ -28,7 +29,8 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
 
     /// Publishes a part of the state, now and whenever it changes.
     ///
-    /// - Parameter selector: What to take of the state.
+    /// - Parameter selector: what to take of the state.
+    /// - Returns: a publisher, which cannot fail.
     public func subscribe<Value: Equatable>(
         _ selector: StatePublisherSelector<State, Value>
     ) -> AnyPublisher<Value, Never> {

@@ -20,7 +20,9 @@ public final class LivePlaza: Sendable {
     public let liveListStore: LiveListStore
     /// Camera, microphone and screen of this user.
     public let deviceStore: DeviceStore
-    /// What no store shows. Its values come on the delivery queue.
+    /// What no store shows.
+    ///
+    /// Its values come on the delivery queue.
     public let eventPublisher: PassthroughSubject<PlazaEvent, Never>
 
     let engine: PlazaEngine
@@ -65,7 +67,9 @@ public final class LivePlaza: Sendable {
     /// The app is shown again, or there may be a network again: checks the connection at once.
     public func probe() { self.engine.onQueue { $0.probe() } }
 
-    /// Tells whether the system has a network. While it has none, attempts to connect are rare.
+    /// Tells whether the system has a network.
+    ///
+    /// While it has none, attempts to connect are rare.
     public func setOnline(_ isOnline: Bool) { self.engine.onQueue { $0.setOnline(isOnline) } }
 }
 

@@ -18,6 +18,7 @@ public final class BarrageStore: Sendable {
     ///
     /// - Parameters:
     ///   - text: with `extensionInfo` at most 12,288 bytes.
+    ///   - extensionInfo: the app's own values.
     ///   - completion: is called when the message is kept for good. Errors: `messageTooLong`, `roomMuted`, `userMuted`,
     ///     `tooFrequent`, `sensitiveWords`, `droppedByBudget`, `notInRoom`.
     public func sendTextMessage(text: String, extensionInfo: [String: String]?, completion: CompletionClosure?) {

@@ -5,7 +5,9 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// Battles between connected hosts. Scores are set by the app's server alone; the app decides who won.
+/// Battles between connected hosts.
+///
+/// Scores are set by the app's server alone; the app decides who won.
 public final class BattleStore: @unchecked Sendable {
     private let stores: LiveStores
 
@@ -42,7 +44,7 @@ public final class BattleStore: @unchecked Sendable {
 
     /// Takes a request back before the battle begins.
     ///
-    /// - Parameter completion: errors: `noSuchBattle`, `notWhileFighting`, `noPermission`.
+    /// Errors of the completion: `noSuchBattle`, `notWhileFighting`, `noPermission`.
     public func cancelBattleRequest(battleId: String, userIdList: [String], completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.cancellation(battleId, userIdList))
     }
@@ -54,7 +56,7 @@ public final class BattleStore: @unchecked Sendable {
 
     /// Accepts a request.
     ///
-    /// - Parameter completion: errors: `noSuchBattle`, `battleOver`, `battlePending`.
+    /// Errors of the completion: `noSuchBattle`, `battleOver`, `battlePending`.
     public func acceptBattle(battleID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("battle.accept", ["battle": .text(battleID)]))
     }
@@ -66,7 +68,7 @@ public final class BattleStore: @unchecked Sendable {
 
     /// Declines a request.
     ///
-    /// - Parameter completion: errors: `noSuchBattle`, `battleOver`.
+    /// Errors of the completion: `noSuchBattle`, `battleOver`.
     public func rejectBattle(battleID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("battle.reject", ["battle": .text(battleID)]))
     }
@@ -78,7 +80,7 @@ public final class BattleStore: @unchecked Sendable {
 
     /// Leaves the battle; the others go on.
     ///
-    /// - Parameter completion: errors: `noSuchBattle`, `battleNotStarted`, `battleOver`, `roomNotInBattle`.
+    /// Errors of the completion: `noSuchBattle`, `battleNotStarted`, `battleOver`, `roomNotInBattle`.
     public func exitBattle(battleID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("battle.exit", ["battle": .text(battleID)]))
     }

@@ -3,7 +3,9 @@ public import Foundation
 public import LivePlazaCombine
 internal import PlazaWire
 
-/// Viewers who ask for a seat, and hosts who invite them. A request's method ends when it is sent; its answer is an event.
+/// Viewers who ask for a seat, and hosts who invite them.
+///
+/// A request's method ends when it is sent; its answer is an event.
 ///
 /// Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
 /// `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
@@ -22,7 +24,9 @@ public final class CoGuestStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> CoGuestStore { LivePlaza.shared.coGuestStore(liveID: liveID) }
 
-    /// Asks for a seat. Where seats are free to take, the user sits at once.
+    /// Asks for a seat.
+    ///
+    /// Where seats are free to take, the user sits at once.
     ///
     /// - Parameters:
     ///   - seatIndex: −1 for any.
@@ -56,7 +60,7 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Seats an applicant; for owner and admins.
     ///
-    /// - Parameter completion: errors: `requestGone`, `noPermission`; with a seat's code the request stays open.
+    /// Errors of the completion: `requestGone`, `noPermission`; with a seat's code the request stays open.
     public func acceptApplication(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.answer("seat.acceptApplication", userID))
     }
@@ -68,7 +72,7 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Declines an application; for owner and admins.
     ///
-    /// - Parameter completion: errors: `requestGone`, `noPermission`.
+    /// Errors of the completion: `requestGone`, `noPermission`.
     public func rejectApplication(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.answer("seat.rejectApplication", userID))
     }
@@ -81,6 +85,7 @@ public final class CoGuestStore: @unchecked Sendable {
     /// Invites a viewer to a seat; for owner and admins.
     ///
     /// - Parameters:
+    ///   - userID: the viewer.
     ///   - seatIndex: −1 for any.
     ///   - timeout: in seconds, 1 to 1,800.
     ///   - extraInfo: at most 2,048 bytes.
@@ -101,7 +106,7 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Takes one's invitation back.
     ///
-    /// - Parameter completion: errors: `failed` if none is open.
+    /// Errors of the completion: `failed` if none is open.
     public func cancelInvitation(inviteeID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.cancelled(inviteeID))
     }
@@ -113,7 +118,7 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Accepts a host's invitation.
     ///
-    /// - Parameter completion: errors: `failed` if none is open.
+    /// Errors of the completion: `failed` if none is open.
     public func acceptInvitation(inviterID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.acceptInvitation", ["user": .text(inviterID)]))
     }
@@ -125,7 +130,7 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Declines a host's invitation.
     ///
-    /// - Parameter completion: errors: `failed` if none is open.
+    /// Errors of the completion: `failed` if none is open.
     public func rejectInvitation(inviterID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.rejectInvitation", ["user": .text(inviterID)]))
     }

@@ -4,7 +4,9 @@ public import LivePlazaCombine
 internal import PlazaModel
 internal import PlazaWire
 
-/// Hosts of different lives who connect. For the owner of a live; viewers see `connected`.
+/// Hosts of different lives who connect.
+///
+/// For the owner of a live; viewers see `connected`.
 public final class CoHostStore: @unchecked Sendable {
     private let stores: LiveStores
 
@@ -22,6 +24,7 @@ public final class CoHostStore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - liveId: the other live.
+    ///   - layoutTemplate: how the hosts are arranged.
     ///   - timeout: in seconds, 1 to 1,800.
     ///   - extraInfo: at most 2,048 bytes.
     ///   - completion: is called when the request is sent. Errors: `noSuchRoom`, `alreadyConnected`,
@@ -43,7 +46,7 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// Takes a request back.
     ///
-    /// - Parameter completion: errors: `noSuchConnection`.
+    /// Errors of the completion: `noSuchConnection`.
     public func cancelHostConnection(toHostLiveID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.ending("cohost.cancel", invitee: toHostLiveID))
     }
@@ -55,7 +58,7 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// Accepts a host's request.
     ///
-    /// - Parameter completion: errors: `noSuchConnection`, `alreadyConnected`, `connectedElsewhere`, `connectionLimit`, `overLimit`.
+    /// Errors of the completion: `noSuchConnection`, `alreadyConnected`, `connectedElsewhere`, `connectionLimit`, `overLimit`.
     public func acceptHostConnection(fromHostLiveID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.ending("cohost.accept", inviter: fromHostLiveID))
     }
@@ -67,7 +70,7 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// Declines a host's request.
     ///
-    /// - Parameter completion: errors: `noSuchConnection`.
+    /// Errors of the completion: `noSuchConnection`.
     public func rejectHostConnection(fromHostLiveID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.ending("cohost.reject", inviter: fromHostLiveID))
     }
@@ -89,29 +92,37 @@ public final class CoHostStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("cohost.exit"))
     }
 
-    /// Reads lives that could be asked into `candidates`, 20 a page. An expired cursor begins anew.
+    /// Reads lives that could be asked into `candidates`, 20 a page.
     ///
-    /// - Parameter cursor: the state's `candidatesCursor`; empty begins anew.
+    /// An expired cursor begins anew.
     ///
-    /// - Parameter completion: errors: `needsOwner`.
+    /// - Parameters:
+    ///   - cursor: the state's `candidatesCursor`; empty begins anew.
+    ///   - completion: errors: `needsOwner`.
     public func getCoHostCandidates(cursor: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.candidates(cursor))
     }
 
-    /// Reads lives that could be asked into `candidates`, 20 a page. An expired cursor begins anew.
+    /// Reads lives that could be asked into `candidates`, 20 a page.
+    ///
+    /// An expired cursor begins anew.
     public func getCoHostCandidates(cursor: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.candidates(cursor))
     }
 
-    /// Leaves another host's sound out of this live's mix. The other host is not told.
+    /// Leaves another host's sound out of this live's mix.
     ///
-    /// - Parameter completion: errors: `noSuchConnection`, `needsOwnerOrAdmin`.
+    /// The other host is not told.
+    ///
+    /// Errors of the completion: `noSuchConnection`, `needsOwnerOrAdmin`.
     public func muteRemoteHostAudio(liveID: String, isMuted: Bool, completion: CompletionClosure?) {
         self.stores.handle.run(
             completion, StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
     }
 
-    /// Leaves another host's sound out of this live's mix. The other host is not told.
+    /// Leaves another host's sound out of this live's mix.
+    ///
+    /// The other host is not told.
     public func muteRemoteHostAudio(liveID: String, isMuted: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(
             StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))

@@ -51,7 +51,7 @@ public final class GiftStore: @unchecked Sendable {
 
     /// Sends a gift to each of some users who are in the live.
     ///
-    /// - Parameter completion: errors: as for a gift to the owner, and `notMember`.
+    /// Errors of the completion: as for a gift to the owner, and `notMember`.
     public func sendGift(giftID: String, count: UInt, receivers: [String], completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.order(giftID, count, receivers))
     }
@@ -63,7 +63,7 @@ public final class GiftStore: @unchecked Sendable {
 
     /// Turns gifts on or off in this live; for owner and admins.
     ///
-    /// - Parameter completion: errors: `needsOwnerOrAdmin`.
+    /// Errors of the completion: `needsOwnerOrAdmin`.
     public func setGiftEnabled(isEnabled: Bool, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("live.update", ["isGiftEnabled": .bool(isEnabled)]))
     }

@@ -2,7 +2,9 @@
 public import LivePlazaCombine
 internal import PlazaWire
 
-/// The likes of a live. The total is the server's: a tap shows in it when the server has counted it.
+/// The likes of a live.
+///
+/// The total is the server's: a tap shows in it when the server has counted it.
 public final class LikeStore: @unchecked Sendable {
     private let stores: LiveStores
 
@@ -16,7 +18,9 @@ public final class LikeStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> LikeStore { LivePlaza.shared.likeStore(liveID: liveID) }
 
-    /// Likes. The first tap is sent at once; further ones within two seconds are gathered into one call.
+    /// Likes.
+    ///
+    /// The first tap is sent at once; further ones within two seconds are gathered into one call.
     ///
     /// - Parameters:
     ///   - count: more than 1,000 in two seconds count as 1,000.

@@ -16,7 +16,9 @@ public final class LiveAudienceStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> LiveAudienceStore { LivePlaza.shared.audienceStore(liveID: liveID) }
 
-    /// Reads the first 200 viewers anew. Entering a live does that by itself, and `audienceList` then follows the feed.
+    /// Reads the first 200 viewers anew.
+    ///
+    /// Entering a live does that by itself, and `audienceList` then follows the feed.
     ///
     /// - Parameter completion: errors: `notInRoom`.
     public func fetchAudienceList(completion: CompletionClosure?) {
@@ -28,7 +30,7 @@ public final class LiveAudienceStore: @unchecked Sendable {
 
     /// Makes a viewer an admin; for the owner.
     ///
-    /// - Parameter completion: errors: `needsOwner`, `noPermission`, `notMember`, `tooManyAdmins`.
+    /// Errors of the completion: `needsOwner`, `noPermission`, `notMember`, `tooManyAdmins`.
     public func setAdministrator(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.call("admin.set", userID))
     }
@@ -40,7 +42,7 @@ public final class LiveAudienceStore: @unchecked Sendable {
 
     /// Takes an admin's rights back; for the owner.
     ///
-    /// - Parameter completion: errors: `needsOwner`.
+    /// Errors of the completion: `needsOwner`.
     public func revokeAdministrator(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.call("admin.revoke", userID))
     }
@@ -52,7 +54,7 @@ public final class LiveAudienceStore: @unchecked Sendable {
 
     /// Puts a viewer out, who may enter again; for owner and admins.
     ///
-    /// - Parameter completion: errors: `needsOwnerOrAdmin`, `noPermission`, `notMember`.
+    /// Errors of the completion: `needsOwnerOrAdmin`, `noPermission`, `notMember`.
     public func kickUserOutOfRoom(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.call("audience.kick", userID))
     }
@@ -64,7 +66,7 @@ public final class LiveAudienceStore: @unchecked Sendable {
 
     /// Forbids or allows a viewer to write; for owner and admins.
     ///
-    /// - Parameter completion: errors: `needsOwnerOrAdmin`, `noPermission`, `overLimit`.
+    /// Errors of the completion: `needsOwnerOrAdmin`, `noPermission`, `overLimit`.
     public func disableSendMessage(userID: String, isDisable: Bool, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.mute(userID, isDisable))
     }

@@ -3,7 +3,9 @@ public import LivePlazaCombine
 internal import PlazaModel
 internal import PlazaWire
 
-/// The list of lives, and the live that the client is in. After each of its events the client has left the live.
+/// The list of lives, and the live that the client is in.
+///
+/// After each of its events the client has left the live.
 public final class LiveListStore: @unchecked Sendable {
     private let engine: PlazaEngine
 
@@ -17,7 +19,9 @@ public final class LiveListStore: @unchecked Sendable {
     /// The store of the default client.
     public static var shared: LiveListStore { LivePlaza.shared.liveListStore }
 
-    /// Reads a page of the list of public lives. An empty cursor begins anew and replaces `liveList`; another one
+    /// Reads a page of the list of public lives.
+    ///
+    /// An empty cursor begins anew and replaces `liveList`; another one
     /// appends. A cursor that has expired, or that belongs to another gateway, is no error: the list is read again up to
     /// there.
     ///
@@ -37,8 +41,11 @@ public final class LiveListStore: @unchecked Sendable {
     /// Reads a page of the list of public lives of one category.
     ///
     /// - Parameters:
+    ///   - cursor: as for all categories.
+    ///   - count: as for all categories.
     ///   - category: a number of `LiveInfo.categoryList`.
     ///   - isDescending: the most watched first, or last.
+    /// - Throws: `badParameter`.
     public func fetchLiveList(
         cursor: String, count: Int, category: Int, isDescending: Bool = true
     ) async throws(ErrorInfo) {
@@ -48,7 +55,7 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Reads the info of a live.
     ///
-    /// - Parameter completion: errors: `noSuchRoom`.
+    /// Errors of the completion: `noSuchRoom`.
     public func fetchLiveInfo(liveID: String, completion: LiveInfoCompletionClosure?) {
         self.engine.start(completion, self.info(liveID))
     }
@@ -58,9 +65,11 @@ public final class LiveListStore: @unchecked Sendable {
         try await self.info(liveID)(self.engine)
     }
 
-    /// Creates a live and enters it as its owner. Its owner may call this again, to go on.
+    /// Creates a live and enters it as its owner.
     ///
-    /// - Parameter completion: errors: `roomExists`, `inAnotherRoom`, `createdTooOften`, `badRoomID`, `badRoomName`,
+    /// Its owner may call this again, to go on.
+    ///
+    /// Errors of the completion: `roomExists`, `inAnotherRoom`, `createdTooOften`, `badRoomID`, `badRoomName`,
     ///   `badParameter`, `sensitiveWords`.
     public func createLive(_ liveInfo: LiveInfo, completion: LiveInfoCompletionClosure?) {
         self.engine.start(completion, self.creation(liveInfo))
@@ -71,9 +80,11 @@ public final class LiveListStore: @unchecked Sendable {
         try await self.creation(liveInfo)(self.engine)
     }
 
-    /// Enters a live. The stores of the live show its state from here on.
+    /// Enters a live.
     ///
-    /// - Parameter completion: errors: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned` (`retryAfter`: until
+    /// The stores of the live show its state from here on.
+    ///
+    /// Errors of the completion: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned` (`retryAfter`: until
     ///   the ban ends).
     public func joinLive(liveID: String, completion: LiveInfoCompletionClosure?) {
         self.engine.start(completion) { engine async throws(ErrorInfo) in try await engine.enter(liveID) }
@@ -82,7 +93,9 @@ public final class LiveListStore: @unchecked Sendable {
     /// Enters a live.
     public func joinLive(liveID: String) async throws(ErrorInfo) -> LiveInfo { try await self.engine.enter(liveID) }
 
-    /// Leaves the live. An owner's live goes on without it.
+    /// Leaves the live.
+    ///
+    /// An owner's live goes on without it.
     ///
     /// - Parameter completion: errors: `notInRoom`.
     public func leaveLive(completion: CompletionClosure?) { self.engine.start(completion, self.leaving) }
@@ -101,6 +114,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// Changes the live that the client is in; for owner and admins.
     ///
     /// - Parameters:
+    ///   - liveInfo: the new values.
     ///   - modifyFlag: which fields of `liveInfo` to take.
     ///   - completion: errors: `needsOwnerOrAdmin`, `badRoomName`, `badParameter`, `tooManyTags`, `wrongRoomKind`,
     ///     `sensitiveWords`.
@@ -152,7 +166,9 @@ public final class LiveListStore: @unchecked Sendable {
         try await self.metadata(keys)(self.engine)
     }
 
-    /// Forgets the list of lives. The live that the client is in stays.
+    /// Forgets the list of lives.
+    ///
+    /// The live that the client is in stays.
     public func reset() {
         self.engine.start(nil) { _ async throws(ErrorInfo) in
             var state = LiveListState()

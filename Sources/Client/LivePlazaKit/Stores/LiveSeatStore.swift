@@ -19,16 +19,20 @@ public final class LiveSeatStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> LiveSeatStore { LivePlaza.shared.seatStore(liveID: liveID) }
 
-    /// Sits down. Where seats need approval, a viewer's call becomes an application of 60 seconds.
+    /// Sits down.
     ///
-    /// - Parameter seatIndex: −1 for the lowest free one.
+    /// Where seats need approval, a viewer's call becomes an application of 60 seconds.
     ///
-    /// - Parameter completion: errors: `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`, `alreadySeated`.
+    /// - Parameters:
+    ///   - seatIndex: −1 for the lowest free one.
+    ///   - completion: errors: `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`, `alreadySeated`.
     public func takeSeat(seatIndex: Int, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
     }
 
-    /// Sits down. Where seats need approval, a viewer's call becomes an application of 60 seconds.
+    /// Sits down.
+    ///
+    /// Where seats need approval, a viewer's call becomes an application of 60 seconds.
     public func takeSeat(seatIndex: Int) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
     }
@@ -60,21 +64,25 @@ public final class LiveSeatStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.microphone(isOn: true))
     }
 
-    /// Says whether one's camera is open. `DeviceStore` does it by itself.
+    /// Says whether one's camera is open.
     ///
-    /// - Parameter completion: errors: `notOnSeat`, `seatCameraLocked`, `cameraNeedsHost`.
+    /// `DeviceStore` does it by itself.
+    ///
+    /// Errors of the completion: `notOnSeat`, `seatCameraLocked`, `cameraNeedsHost`.
     public func reportCamera(isOn: Bool, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.device", ["camera": .bool(isOn)]))
     }
 
-    /// Says whether one's camera is open. `DeviceStore` does it by itself.
+    /// Says whether one's camera is open.
+    ///
+    /// `DeviceStore` does it by itself.
     public func reportCamera(isOn: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.device", ["camera": .bool(isOn)]))
     }
 
     /// Says that the user is away: in another app, or in a call.
     ///
-    /// - Parameter completion: errors: `notOnSeat`.
+    /// Errors of the completion: `notOnSeat`.
     public func reportSuspension(_ status: SuspendStatus, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.device", ["suspend": .text(status.wireName)]))
     }
@@ -86,9 +94,9 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Says how loud this user speaks; repeat it each second while it speaks.
     ///
-    /// - Parameter level: 0 (silent) to 100.
-    ///
-    /// - Parameter completion: errors: `notOnSeat`.
+    /// - Parameters:
+    ///   - level: 0 (silent) to 100.
+    ///   - completion: errors: `notOnSeat`.
     public func reportSpeaking(level: Int, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.speaking", ["level": .whole(level)]))
     }
@@ -100,7 +108,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Takes a user off its seat; for owner and admins.
     ///
-    /// - Parameter completion: errors: `notOnSeat`, `noPermission`.
+    /// Errors of the completion: `notOnSeat`, `noPermission`.
     public func kickUserOutOfSeat(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.kick", ["user": .text(userID)]))
     }
@@ -112,7 +120,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Moves a user to another seat; for owner and admins, and for oneself to a free seat.
     ///
-    /// - Parameter completion: errors: `notOnSeat`, `seatOccupied`, `seatLocked`, `noPermission`.
+    /// Errors of the completion: `notOnSeat`, `seatOccupied`, `seatLocked`, `noPermission`.
     public func moveUserToSeat(
         userID: String, targetIndex: Int, policy: MoveSeatPolicy?, completion: CompletionClosure?
     ) {
@@ -124,21 +132,25 @@ public final class LiveSeatStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.move(userID, targetIndex, policy))
     }
 
-    /// Locks a seat; an occupant is put off first. For owner and admins.
+    /// Locks a seat; an occupant is put off first.
     ///
-    /// - Parameter completion: errors: `noPermission`.
+    /// For owner and admins.
+    ///
+    /// Errors of the completion: `noPermission`.
     public func lockSeat(seatIndex: Int, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lock(seatIndex, true))
     }
 
-    /// Locks a seat; an occupant is put off first. For owner and admins.
+    /// Locks a seat; an occupant is put off first.
+    ///
+    /// For owner and admins.
     public func lockSeat(seatIndex: Int) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lock(seatIndex, true))
     }
 
     /// Opens a seat; for owner and admins.
     ///
-    /// - Parameter completion: errors: `noPermission`.
+    /// Errors of the completion: `noPermission`.
     public func unlockSeat(seatIndex: Int, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lock(seatIndex, false))
     }
@@ -150,7 +162,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Turns a user's camera off and keeps it off; for owner and admins.
     ///
-    /// - Parameter completion: errors: `failed` if the user sits on no seat, `noPermission`.
+    /// Errors of the completion: `failed` if the user sits on no seat, `noPermission`.
     public func closeRemoteCamera(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "camera", true))
     }
@@ -162,7 +174,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Lets a user open its camera again, which the user does itself; for owner and admins.
     ///
-    /// - Parameter completion: errors: as for `closeRemoteCamera`.
+    /// Errors of the completion: as for `closeRemoteCamera`.
     public func openRemoteCamera(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "camera", false))
     }
@@ -174,7 +186,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Turns a user's microphone off and keeps it off; for owner and admins.
     ///
-    /// - Parameter completion: errors: as for `closeRemoteCamera`.
+    /// Errors of the completion: as for `closeRemoteCamera`.
     public func closeRemoteMicrophone(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", true))
     }
@@ -186,7 +198,7 @@ public final class LiveSeatStore: @unchecked Sendable {
 
     /// Lets a user open its microphone again, which the user does itself; for owner and admins.
     ///
-    /// - Parameter completion: errors: as for `closeRemoteCamera`.
+    /// Errors of the completion: as for `closeRemoteCamera`.
     public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", false))
     }

@@ -8,7 +8,9 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     private let engine: PlazaEngine
     private let appID = Locked<Int32>(0)
 
-    /// The user, if one is logged in. A client that reconnects stays logged in.
+    /// The user, if one is logged in.
+    ///
+    /// A client that reconnects stays logged in.
     public let state = StatePublisher(initialState: LoginState())
     /// How a login ends that the app does not end: put off by another device, or with an invalid token.
     public let loginEventPublisher = PassthroughSubject<LoginEvent, Never>()
@@ -48,7 +50,9 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     /// Leaves the live, and disconnects.
     public func logout() async throws(ErrorInfo) { try await self.engine.logout() }
 
-    /// Changes how others see the user. A field that is nil stays as it is.
+    /// Changes how others see the user.
+    ///
+    /// A field that is nil stays as it is.
     ///
     /// - Parameters:
     ///   - userProfile: `nickname` of at most 100 bytes and `avatarURL` of at most 200; other fields are not kept.

@@ -8,9 +8,7 @@ struct StoreCall: Sendable {
     let params: [String: JSONValue]
     let change: LocalChange?
 
-    /// - Parameters:
-    ///   - params: those that are nil are left out.
-    ///   - change: nil if the server tells all that changes.
+    /// Makes a call; parameters that are nil are left out.
     init(_ method: String, _ params: [String: JSONValue?] = [:], then change: LocalChange? = nil) {
         self.method = method
         self.params = params.compactMapValues { $0 }
