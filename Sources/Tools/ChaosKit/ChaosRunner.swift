@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ClusterKit
 internal import Concurrency
-internal import Glibc
 internal import LoadKit
 internal import ProtocolClient
 
@@ -11,17 +10,32 @@ package struct ChaosPlan: Sendable {
     /// The numbers of the rounds to run; the run also ends after `duration`.
     package var rounds: ClosedRange<Int>
     package var duration: Duration
+    /// A part of the names of the kinds of faults to inject; nil: all.
+    package var only: String?
     /// Makes a token for a user, or for the app's server.
     package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
 
     package init(
-        seed: UInt64, rounds: ClosedRange<Int>, duration: Duration,
+        seed: UInt64, rounds: ClosedRange<Int>, duration: Duration, only: String? = nil,
         token: @escaping @Sendable (String, Bool) -> String
     ) {
         self.seed = seed
         self.rounds = rounds
         self.duration = duration
+        self.only = only
         self.token = token
+    }
+}
+
+/// Why a chaos run cannot begin.
+package enum ChaosError: Error, CustomStringConvertible {
+    /// No kind of fault has a name with this part.
+    case noFault(String)
+
+    package var description: String {
+        switch self {
+        case .noFault(let part): "no kind of fault of this cluster has \"\(part)\" in its name."
+        }
     }
 }
 
@@ -34,14 +48,17 @@ package enum ChaosRunner {
     ///   - cluster: a running cluster that this process started; it must restart processes that exit.
     ///   - say: called with a line before and after each round.
     /// - Returns: the results; a round that breaks a promise does not stop those after it.
-    /// - Throws: the reason why the cluster was not ready again within a minute after a round.
+    /// - Throws: the reason why the cluster was not ready again within a minute after a round; `ChaosError.noFault` if
+    ///   the plan admits no fault.
     package static func run(
         _ plan: ChaosPlan, on cluster: LocalCluster, say: @escaping @Sendable (String) -> Void
     ) async throws -> ChaosReport {
         let options = cluster.options
         let brokers = if case .kafkaHome(_, let count) = options.broker { count } else { 0 }
         let instances = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, options.instances(of: $0)) })
-        let schedule = FaultSchedule(seed: plan.seed, shape: ClusterShape(instances: instances, brokers: brokers))
+        let shape = ClusterShape(instances: instances, brokers: brokers)
+        let schedule = FaultSchedule(seed: plan.seed, shape: shape, only: plan.only)
+        if schedule.count == 0 { throw ChaosError.noFault(plan.only ?? "") }
         let deadline = ContinuousClock.now + plan.duration
         var report = ChaosReport(seed: plan.seed)
         for number in plan.rounds where report.rounds.isEmpty || ContinuousClock.now < deadline {
@@ -73,7 +90,7 @@ package enum ChaosRunner {
         async let history = workload.run { isOver.withLock { $0 } }
         let load = try await Self.load(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
-            await Self.inject(round.fault, into: cluster)
+            await FaultInjector.inject(round.fault, into: cluster) { await workload.untilLastSecondOfBattle() }
         }
         isOver.withLock { $0 = true }
         return Self.result(round, load, await history)
@@ -98,31 +115,6 @@ package enum ChaosRunner {
         began.finish()
         await injection.value
         return report
-    }
-
-    private static func inject(_ fault: Fault, into cluster: LocalCluster) async {
-        // A process that is down just now is hit already.
-        switch fault {
-        case .kill(let names):
-            await withTaskGroup(of: Void.self) { group in
-                for name in names { group.addTask { try? await cluster.kill(name) } }
-            }
-        case .killRepeatedly(let name, let times):
-            for _ in 0..<times {
-                try? await cluster.kill(name)
-                try? await Task.sleep(for: .seconds(2))
-            }
-        case .freeze(let name, let seconds):
-            try? cluster.signal(name, SIGSTOP)
-            try? await Task.sleep(for: .seconds(seconds))
-            try? cluster.signal(name, SIGCONT)
-        case .terminate(let name): try? await cluster.restart(name)
-        case .rollingRestart(let kind):
-            for process in cluster.processes where process.kind == kind.rawValue {
-                try? await cluster.restart(process.name)
-                try? await cluster.waitUntilReady(within: .seconds(20))
-            }
-        }
     }
 
     private static func refused(_ load: LoadReport) -> [String: Int] {

@@ -33,9 +33,20 @@ package enum HealthProbe {
 
     /// Whether Redis answers a PING.
     package static func redis(host: String = "127.0.0.1", port: Int, timeout: Duration = .milliseconds(500)) -> Bool {
-        let pong = Array("+PONG\r\n".utf8)
-        let ping = Array("PING\r\n".utf8)
-        return self.exchange(host: host, port: port, ping, timeout) { $0.count >= pong.count } == pong
+        self.redis(host: host, port: port, "PING", answersWith: "+PONG\r\n", timeout)
+    }
+
+    /// Makes Redis on this machine forget all data; whether it answers that it has.
+    static func flushRedis(port: Int) -> Bool {
+        self.redis(host: "127.0.0.1", port: port, "FLUSHALL", answersWith: "+OK\r\n", .seconds(5))
+    }
+
+    private static func redis(
+        host: String, port: Int, _ command: String, answersWith answer: String, _ timeout: Duration
+    ) -> Bool {
+        let answer = Array(answer.utf8)
+        let request = Array("\(command)\r\n".utf8)
+        return self.exchange(host: host, port: port, request, timeout) { $0.count >= answer.count } == answer
     }
 
     /// Whether a broker answers an ApiVersions request, which every version of Kafka supports.

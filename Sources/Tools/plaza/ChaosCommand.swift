@@ -12,8 +12,9 @@ enum ChaosCommand: Subcommand {
         "kills, stops and restarts the processes of a cluster under load; exits 0 if every promise held"
     static let help = """
         starts a cluster of its own, and injects one fault after the other while clients chat, take seats, connect and \
-        battle: kill -9 of each service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s; SIGTERM; rolling \
-        restarts; the same with Redis, whose data are lost, and with a broker. After each fault a checker reads what \
+        battle: kill -9 of each service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s, also in a battle's \
+        last second; SIGTERM; rolling restarts; the same with Redis, whose data are lost, and with a broker; FLUSHALL; \
+        a full disk under a broker. After each fault a checker reads what \
         every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended once, \
         exact scores, false leaves, counts, and the time of the recovery. The exit status is 1 if a promise was broken.
 
@@ -30,6 +31,8 @@ enum ChaosCommand: Subcommand {
             "round", default: 0, range: 0...100_000, help: "the only round to run; 0: from the first on")
         let seed = reader.int(
             "seed", default: Int.random(in: 1..<1_000_000), range: 0...1_000_000_000, help: "the seed of all faults")
+        let only = reader.optionalString(
+            "only", placeholder: "TEXT", help: "inject only the faults whose kind has this in its name, such as redis")
         let instances = reader.int("instances", default: 2, range: 1...4, help: "instances of each service")
         let report = reader.optionalString("report", placeholder: "FILE", help: "also write the report as JSON")
         reader.section("Cluster")
@@ -54,7 +57,7 @@ enum ChaosCommand: Subcommand {
         let result: Result<ChaosReport, any Error>
         do {
             try await cluster.waitUntilReady(within: .seconds(120))
-            result = .success(try await Self.inject(seed, round, minutes, cluster))
+            result = .success(try await Self.inject(seed, round, minutes, only, cluster))
         } catch {
             result = .failure(error)
         }
@@ -66,11 +69,12 @@ enum ChaosCommand: Subcommand {
     }
 
     private static func inject(
-        _ seed: Int, _ round: Int, _ minutes: Int, _ cluster: LocalCluster
+        _ seed: Int, _ round: Int, _ minutes: Int, _ only: String?, _ cluster: LocalCluster
     ) async throws -> ChaosReport {
         let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
         let plan = ChaosPlan(
-            seed: UInt64(seed), rounds: round == 0 ? 1...100_000 : round...round, duration: .seconds(60 * minutes)
+            seed: UInt64(seed), rounds: round == 0 ? 1...100_000 : round...round, duration: .seconds(60 * minutes),
+            only: only
         ) { user, isServer in
             let claims = TokenClaims(
                 app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,

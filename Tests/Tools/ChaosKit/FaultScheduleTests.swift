@@ -34,6 +34,19 @@ struct FaultScheduleTests {
             #expect(kinds.contains("kill \(kind.rawValue) again and again"))
         }
         #expect(kinds.isSuperset(of: ["kill a pair", "kill redis", "freeze redis", "kill broker", "freeze broker"]))
+        #expect(kinds.isSuperset(of: ["freeze a pair", "FLUSHALL", "full disk under broker"]))
+    }
+
+    @Test func `the owner of a battle is stopped in its last second, whichever instance that is`() {
+        let schedule = FaultSchedule(seed: 1, shape: Self.shape)
+        let faults = Set((1...schedule.count).map { schedule.round($0).fault })
+        #expect(faults.contains(.freezeAtBattleEnd(["cohost-battle-1", "cohost-battle-2"], seconds: 12)))
+    }
+
+    @Test func `a part of a kind's name selects the faults`() {
+        let schedule = FaultSchedule(seed: 1, shape: Self.shape, only: "redis")
+        #expect(Set((1...schedule.count).map { schedule.round($0).fault.kind }) == ["kill redis", "freeze redis"])
+        #expect(FaultSchedule(seed: 1, shape: Self.shape, only: "nothing").count == 0)
     }
 
     @Test func `brokers outside the cluster are left alone`() {

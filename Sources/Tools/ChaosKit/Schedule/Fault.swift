@@ -7,19 +7,26 @@ package enum Fault: Hashable, Sendable {
     case kill([String])
     /// A process is killed, and killed again as soon as it runs.
     case killRepeatedly(String, times: Int)
-    /// A process is stopped by SIGSTOP and continued after some seconds: it wakes up as an owner that was replaced.
-    case freeze(String, seconds: Int)
+    /// Processes are stopped by SIGSTOP and continued after some seconds: they wake up as owners that were replaced.
+    case freeze([String], seconds: Int)
+    /// The same, begun in the last second of a battle, so that the battle's end is due while its owner is stopped.
+    case freezeAtBattleEnd([String], seconds: Int)
     /// A process is asked to end (SIGTERM), and started again.
     case terminate(String)
     /// All instances of a service are restarted in order, one after the other.
     case rollingRestart(ServiceKind)
+    /// Redis forgets all data (FLUSHALL) and goes on.
+    case flushRedis
+    /// A broker cannot write to its files for some seconds, as on a full disk.
+    case fillDisk(String, seconds: Int)
 
     /// The names of the processes that the fault hits.
     package var processes: [String] {
         switch self {
-        case .kill(let names): names
-        case .killRepeatedly(let name, _), .freeze(let name, _), .terminate(let name): [name]
+        case .kill(let names), .freeze(let names, _), .freezeAtBattleEnd(let names, _): names
+        case .killRepeatedly(let name, _), .terminate(let name), .fillDisk(let name, _): [name]
         case .rollingRestart(let kind): [kind.rawValue]
+        case .flushRedis: ["redis"]
         }
     }
 
@@ -29,9 +36,12 @@ package enum Fault: Hashable, Sendable {
         return switch self {
         case .kill(let names): names.count == 1 ? "kill \(targets)" : "kill a pair"
         case .killRepeatedly: "kill \(targets) again and again"
-        case .freeze: "freeze \(targets)"
+        case .freeze(let names, _): names.count == 1 ? "freeze \(targets)" : "freeze a pair"
+        case .freezeAtBattleEnd: "freeze \(targets) at a battle's end"
         case .terminate: "terminate \(targets)"
         case .rollingRestart: "rolling restart of \(targets)"
+        case .flushRedis: "FLUSHALL"
+        case .fillDisk: "full disk under \(targets)"
         }
     }
 
@@ -39,24 +49,27 @@ package enum Fault: Hashable, Sendable {
     package var allowedStandstill: Duration {
         switch self {
         case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)
-        case .kill, .terminate, .rollingRestart: .seconds(15)
+        case .kill, .terminate, .rollingRestart, .flushRedis: .seconds(15)
         case .killRepeatedly(_, let times): .seconds(15 + 5 * times)
-        case .freeze(_, let seconds): .seconds(15 + seconds)
+        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds): .seconds(15 + seconds)
+        case .fillDisk(_, let seconds): .seconds(20 + seconds)
         }
     }
 
     /// How long the injection itself takes, about.
     package var duration: Duration {
         switch self {
-        case .kill, .terminate: .zero
+        case .kill, .terminate, .flushRedis: .zero
         case .killRepeatedly(_, let times): .seconds(2 * times)
-        case .freeze(_, let seconds): .seconds(seconds)
+        case .freeze(_, let seconds), .fillDisk(_, let seconds): .seconds(seconds)
+        // A battle begins once the lives are connected, and takes 8 s.
+        case .freezeAtBattleEnd(_, let seconds): .seconds(10 + seconds)
         case .rollingRestart: .seconds(6)
         }
     }
 
     /// The service's name in an instance's name: `gateway` for `gateway-2`.
-    private static func service(of process: String) -> String {
+    static func service(of process: String) -> String {
         guard let dash = process.lastIndex(of: "-"), Int(process[process.index(after: dash)...]) != nil else {
             return process
         }
@@ -66,12 +79,17 @@ package enum Fault: Hashable, Sendable {
 
 extension Fault: CustomStringConvertible {
     package var description: String {
-        switch self {
-        case .kill(let names): "kill -9 \(names.joined(separator: ", "))"
-        case .killRepeatedly(let name, let times): "kill -9 \(name), \(times) times in a row"
-        case .freeze(let name, let seconds): "SIGSTOP \(name) for \(seconds) s, then SIGCONT"
-        case .terminate(let name): "SIGTERM \(name)"
-        case .rollingRestart(let kind): "rolling restart of \(kind.rawValue)"
+        let targets = self.processes.joined(separator: ", ")
+        return switch self {
+        case .kill: "kill -9 \(targets)"
+        case .killRepeatedly(_, let times): "kill -9 \(targets), \(times) times in a row"
+        case .freeze(_, let seconds): "SIGSTOP \(targets) for \(seconds) s, then SIGCONT"
+        case .freezeAtBattleEnd(_, let seconds):
+            "SIGSTOP \(targets) in a battle's last second, SIGCONT \(seconds) s later"
+        case .terminate: "SIGTERM \(targets)"
+        case .rollingRestart: "rolling restart of \(targets)"
+        case .flushRedis: "FLUSHALL to Redis"
+        case .fillDisk(_, let seconds): "no file of \(targets) can grow for \(seconds) s"
         }
     }
 }

@@ -36,15 +36,18 @@ package struct FaultSchedule: Sendable {
     /// - Parameters:
     ///   - seed: equal seeds give equal schedules.
     ///   - shape: the cluster.
-    package init(seed: UInt64, shape: ClusterShape) {
+    ///   - only: a part of the names of the kinds of faults to draw, such as `redis`; nil: all.
+    package init(seed: UInt64, shape: ClusterShape, only: String? = nil) {
         self.seed = seed
-        self.faults = Self.faults(of: shape)
+        self.faults = Self.faults(of: shape).filter { fault in only.map { fault.kind.contains($0) } ?? true }
     }
 
-    /// The number of different faults.
+    /// The number of different faults; 0 if `only` names none.
     package var count: Int { self.faults.count }
 
     /// Draws the round with this number.
+    ///
+    /// The schedule must have a fault (`count`).
     ///
     /// - Parameter number: at least 1.
     /// - Returns: the round; equal for equal schedules.
@@ -63,13 +66,24 @@ package struct FaultSchedule: Sendable {
         let first = services.map { "\($0.rawValue)-1" }
         var faults: [Fault] = []
         faults += first.map { .kill([$0]) }
-        for (index, name) in first.enumerated() { faults += first[(index + 1)...].map { .kill([name, $0]) } }
+        let pairs = first.enumerated().flatMap { index, name in first[(index + 1)...].map { [name, $0] } }
+        faults += pairs.map { .kill($0) }
         faults += first.map { .killRepeatedly($0, times: 3) }
-        for seconds in [5, 12, 20] { faults += first.map { .freeze($0, seconds: seconds) } }
+        for seconds in [5, 12, 20] { faults += first.map { .freeze([$0], seconds: seconds) } }
+        faults += pairs.map { .freeze($0, seconds: 8) }
+        faults += first.map { .freezeAtBattleEnd([$0], seconds: 5) }
+        // Whichever instance owns the battle, it is stopped when the end is due.
+        let owners = (0..<shape.instances[.cohostBattle, default: 0]).map {
+            "\(ServiceKind.cohostBattle.rawValue)-\($0 + 1)"
+        }
+        if owners.count > 1 { faults.append(.freezeAtBattleEnd(owners, seconds: 12)) }
         faults += first.map { .terminate($0) }
         faults += services.map { .rollingRestart($0) }
-        faults += [.kill(["redis"]), .freeze("redis", seconds: 10)]
-        if shape.brokers > 0 { faults += [.freeze("broker-1", seconds: 8), .kill(["broker-\(shape.brokers)"])] }
+        faults += [.kill(["redis"]), .freeze(["redis"], seconds: 10), .flushRedis]
+        if shape.brokers > 0 {
+            let last = "broker-\(shape.brokers)"
+            faults += [.freeze(["broker-1"], seconds: 8), .kill([last]), .fillDisk(last, seconds: 3)]
+        }
         return faults
     }
 }

@@ -48,12 +48,24 @@ extension StageWorkload {
         self.history.withLock { history in
             history.battles[battle] = Dictionary(uniqueKeysWithValues: self.lives.map { ($0, SumBounds()) })
         }
+        self.battleEnd.withLock { $0 = ContinuousClock.now + .seconds(Self.seconds) }
         await self.sendScores(battle)
         for witness in self.hosts + self.viewers {
             try await self.wait(witness, "the end of battle \(battle.text)") { witness in
                 guard let view = witness.stage?.battle else { return witness.feed.steps.contains(.gap) }
                 return view.id == battle ? view.ended != nil : true
             }
+        }
+    }
+
+    /// Waits until a battle is in its last second, at most 20 s.
+    func untilLastSecondOfBattle() async {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            let left = self.battleEnd.withLock { $0.map { $0 - ContinuousClock.now } }
+            // Below this the end may have come before the fault.
+            if let left, left < .milliseconds(900), left > .milliseconds(200) { return }
+            try? await Task.sleep(for: .milliseconds(50))
         }
     }
 

@@ -26,6 +26,8 @@ final class StageWorkload: Sendable {
     /// The app's own server, which sends scores.
     let shop: PlazaClient
     let history = Locked(RoundHistory())
+    /// When the last battle that began is due to end, about; nil before the first one.
+    let battleEnd = Locked<ContinuousClock.Instant?>(nil)
 
     init(_ setting: Setting) throws {
         let hub = try ClientHub(name: "chaos-stage")
