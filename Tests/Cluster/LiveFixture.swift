@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import LoadKit
 import PlazaModel
-// SPDX-License-Identifier: Apache-2.0
 import ProtocolClient
 
 /// One live of the suite's cluster with its host and a watcher, each a real client.

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import LoadKit
 import PlazaModel
-// SPDX-License-Identifier: Apache-2.0
 import ProtocolClient
 
 /// A real client that records all it receives, in order, so that a test can check the order.

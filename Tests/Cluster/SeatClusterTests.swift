@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import LoadKit
 import PlazaModel
-// SPDX-License-Identifier: Apache-2.0
 import ProtocolClient
 import TestSupport
 import Testing

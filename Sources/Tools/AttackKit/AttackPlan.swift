@@ -1,5 +1,5 @@
-package import PlazaModel
 // SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
 package import ProtocolClient
 
 /// The cluster that is attacked; all its addresses are on the loopback interface.

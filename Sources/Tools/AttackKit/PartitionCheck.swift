@@ -1,5 +1,5 @@
-internal import PlazaModel
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
 internal import ProtocolClient
 
 /// Checks that each partition of the directory still works: creates a live in it, then ends the live.

@@ -1,5 +1,5 @@
-internal import PlazaModel
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
 internal import ProtocolClient
 
 /// One live of a run: what was sent, what was acknowledged, and what its viewers received.

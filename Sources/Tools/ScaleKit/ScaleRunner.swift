@@ -11,7 +11,10 @@ package struct ScalePlan: Sendable {
     package var instances = [1, 2, 4]
     /// How long each step is measured.
     package var measured = Duration.seconds(15)
-    /// How many lives have calls, and how often each.
+    /// How many lives have calls for each instance, and how often each.
+    ///
+    /// The load grows with the instances. Otherwise each would get fewer calls in a batch, and a batch has a cost of its
+    /// own.
     package var lives = 24
     package var interval = Duration.milliseconds(150)
     /// A part of all names, unique in the cluster.
@@ -80,7 +83,7 @@ package enum ScaleRunner {
     ) async throws -> ScaleStep {
         let addresses = Self.addresses(cluster)
         let calls = try await CallLoad(
-            kind, lives: plan.lives, addresses: addresses, name: "\(plan.name)-\(kind.shortName)\(count)c",
+            kind, lives: plan.lives * count, addresses: addresses, name: "\(plan.name)-\(kind.shortName)\(count)c",
             token: plan.token)
         defer { calls.stop() }
         let idleFor = Duration.seconds(5)
@@ -104,7 +107,7 @@ package enum ScaleRunner {
 
     /// Runs messages in some lives, and `change` two seconds after the first message.
     ///
-    /// - Parameter name: a part of the names of users, which have at most 32 bytes.
+    /// `name` is a part of the names of users, which have at most 32 bytes.
     private static func load(
         _ plan: ScalePlan, _ name: String, _ cluster: LocalCluster, change: () async throws -> Void
     ) async throws -> LoadReport {

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
 import PlazaWire
-// SPDX-License-Identifier: Apache-2.0
 import ProtocolClient
 import Testing
 

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 internal import PlazaWire
-// SPDX-License-Identifier: Apache-2.0
 internal import ProtocolClient
 
 /// What a server may send to the Swift client: each line of the input is one frame.

@@ -1,5 +1,5 @@
-import LoadKit
 // SPDX-License-Identifier: Apache-2.0
+import LoadKit
 import ProtocolClient
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
-package import PlazaModel
 // SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
 package import ProtocolClient
 
 /// What went wrong in a scenario.

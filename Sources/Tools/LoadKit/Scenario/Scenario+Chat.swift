@@ -1,5 +1,5 @@
-internal import PlazaModel
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
 internal import ProtocolClient
 
 /// The first half: lives open, viewers find and join them, chat, and one is kicked.

@@ -1,5 +1,5 @@
-internal import PlazaModel
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
 package import ProtocolClient
 
 /// A scenario with real clients: two hosts, their viewers, a kick, a guest, a co-host connection, a battle, the end.
