@@ -156,7 +156,7 @@ let edge: [Target] = [
         ["Concurrency", "KafkaClient", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell"]),
     library(
         "ChaosKit", in: "Tools/ChaosKit",
-        ["ClusterKit", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "Concurrency"]),
+        ["ClusterKit", "LoadKit", "ProtocolClient", "EventLoop", "MachineKit", "PlazaModel", "Concurrency"]),
 ]
 
 let executables: [Target] = [
@@ -285,7 +285,9 @@ let testTargets: [Target] = [
         "AttackKitTests", in: "Tools/AttackKit",
         ["AttackKit", "ProtocolClient", "PlazaModel", "WebSocket", "MachineKit"]),
     tests("ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit"]),
-    tests("ChaosKitTests", in: "Tools/ChaosKit", ["ChaosKit", "ClusterKit", "MachineKit", "PlazaModel"]),
+    tests(
+        "ChaosKitTests", in: "Tools/ChaosKit",
+        ["ChaosKit", "ClusterKit", "Concurrency", "EventLoop", "MachineKit", "PlazaModel"]),
     tests(
         "InspectKitTests", in: "Tools/InspectKit",
         ["InspectKit", "MachineKit", "PlazaModel", "PlazaWire"]),

@@ -13,12 +13,14 @@ struct ChaosTests {
         options.restartsExitedProcesses = true
         options.feedBudget = 60
         for kind in ServiceKind.allCases { options.scale[kind] = 2 }
+        let network = try ChaosNetwork(for: &options)
+        defer { network.stop() }
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let plan = ChaosPlan(seed: seed, rounds: 1...5, duration: .seconds(150)) {
                 harness.token($0, isServer: $1)
             }
-            let report = try await ChaosRunner.run(plan, on: cluster) { print($0) }
+            let report = try await ChaosRunner.run(plan, on: cluster, network: network) { print($0) }
             #expect(report.isPassed, "\(report.table)")
             #expect(report.rounds.count >= 2)
             #expect(report.rounds.allSatisfy { $0.admitted > 0 && $0.battles > 0 && $0.requests > 0 })

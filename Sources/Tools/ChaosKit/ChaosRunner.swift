@@ -46,17 +46,19 @@ package enum ChaosRunner {
     /// - Parameters:
     ///   - plan: the seed, the rounds and the limit of time.
     ///   - cluster: a running cluster that this process started; it must restart processes that exit.
+    ///   - network: its proxies; nil: no link is interrupted.
     ///   - say: called with a line before and after each round.
     /// - Returns: the results; a round that breaks a promise does not stop those after it.
     /// - Throws: the reason why the cluster was not ready again within a minute after a round; `ChaosError.noFault` if
     ///   the plan admits no fault.
     package static func run(
-        _ plan: ChaosPlan, on cluster: LocalCluster, say: @escaping @Sendable (String) -> Void
+        _ plan: ChaosPlan, on cluster: LocalCluster, network: ChaosNetwork? = nil,
+        say: @escaping @Sendable (String) -> Void
     ) async throws -> ChaosReport {
         let options = cluster.options
         let brokers = if case .kafkaHome(_, let count) = options.broker { count } else { 0 }
         let instances = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, options.instances(of: $0)) })
-        let shape = ClusterShape(instances: instances, brokers: brokers)
+        let shape = ClusterShape(instances: instances, brokers: brokers, links: network?.links ?? [])
         let schedule = FaultSchedule(seed: plan.seed, shape: shape, only: plan.only)
         if schedule.count == 0 { throw ChaosError.noFault(plan.only ?? "") }
         let deadline = ContinuousClock.now + plan.duration
@@ -64,7 +66,7 @@ package enum ChaosRunner {
         for number in plan.rounds where report.rounds.isEmpty || ContinuousClock.now < deadline {
             let round = schedule.round(number)
             say("round \(round.number): \(round.fault)")
-            let result = try await Self.play(round, plan, cluster)
+            let result = try await Self.play(round, plan, cluster, network)
             let verdict = result.findings.isEmpty ? "held" : "BROKEN: \(result.findings.joined(separator: "; "))"
             let refused = result.refused.map { "\($0.value) × \($0.key)" }.sorted().joined(separator: ", ")
             say(
@@ -78,9 +80,10 @@ package enum ChaosRunner {
 
     /// Plays one round: both workloads, and the fault in the middle of them.
     private static func play(
-        _ round: ChaosRound, _ plan: ChaosPlan, _ cluster: LocalCluster
+        _ round: ChaosRound, _ plan: ChaosPlan, _ cluster: LocalCluster, _ network: ChaosNetwork?
     ) async throws -> RoundResult {
-        let addresses = cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
+        let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
+        let addresses = ports.map { PlazaAddress(host: "127.0.0.1", port: $0) }
         let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
         let workload = try StageWorkload(
             StageWorkload.Setting(
@@ -90,7 +93,7 @@ package enum ChaosRunner {
         async let history = workload.run { isOver.withLock { $0 } }
         let load = try await Self.load(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
-            await FaultInjector.inject(round.fault, into: cluster) { await workload.untilLastSecondOfBattle() }
+            await FaultInjector.inject(round.fault, into: cluster, network) { await workload.untilLastSecondOfBattle() }
         }
         isOver.withLock { $0 = true }
         return Self.result(round, load, await history)

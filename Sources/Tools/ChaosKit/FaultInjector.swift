@@ -11,9 +11,11 @@ enum FaultInjector {
     /// - Parameters:
     ///   - fault: the fault.
     ///   - cluster: the cluster; it must restart processes that exit.
+    ///   - network: the proxies of the cluster; without them no link is interrupted.
     ///   - untilBattleEnds: waits until a battle is in its last second, at most some seconds.
     static func inject(
-        _ fault: Fault, into cluster: LocalCluster, untilBattleEnds: @Sendable () async -> Void
+        _ fault: Fault, into cluster: LocalCluster, _ network: ChaosNetwork?,
+        untilBattleEnds: @Sendable () async -> Void
     ) async {
         switch fault {
         case .kill(let names):
@@ -41,6 +43,10 @@ enum FaultInjector {
             try? await Task.sleep(for: .seconds(seconds))
             // A broker that has ended of it was started anew without the limit.
             try? await cluster.limitFileSize(of: name, to: nil)
+        case .interrupt(let link, let interruption, let seconds):
+            network?.interrupt(link, interruption)
+            try? await Task.sleep(for: .seconds(seconds))
+            network?.interrupt(link, .none)
         }
     }
 

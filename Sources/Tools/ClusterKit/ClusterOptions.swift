@@ -72,6 +72,8 @@ package struct ClusterOptions: Sendable {
     package var logLevel: String?
     /// Arguments added to every instance of a service.
     package var extraArguments: [ServiceKind: [String]] = [:]
+    /// The ways to Redis and the brokers that are not the direct ones, by the name of the process, such as `gateway-1`.
+    package var routes: [String: ProcessRoute] = [:]
     /// Variables added to every process's environment.
     package var environment: [String: String] = [:]
     /// Arguments of a `plaza demo` that runs as one more child; nil for no demo.

@@ -39,7 +39,9 @@ struct ClusterParts: Sendable {
                     environment: withoutSecrets)
             ]
         case .kafkaHome(let path, let count):
-            let home = try KafkaHome(path: path, brokers: count, directory: directory)
+            let home = try KafkaHome(
+                path: path, brokers: count, directory: directory,
+                routes: options.routes.sorted { $0.key < $1.key }.map(\.value))
             self.kafkaHome = home
             self.knownKafkaAddresses = home.bootstrap
             self.brokers = (1...count).map(home.plan)
@@ -68,6 +70,8 @@ struct ClusterParts: Sendable {
     func servicePlan(_ kind: ServiceKind, number: Int, options: ClusterOptions) throws(ClusterError) -> ProcessPlan {
         let program = try self.programs.path(of: kind.rawValue)
         let name = "\(kind.rawValue)-\(number)"
+        let route = options.routes[name]
+        let bootstrap = route?.bootstrap
         var ports: [String: Int] = [:]
         var arguments = ["--instance", name, "--partitions", "\(options.partitions)"]
         arguments += ["--replication", "\(options.replication)"]
@@ -96,7 +100,7 @@ struct ClusterParts: Sendable {
         } else {
             opsPort = try PortRange.free()
         }
-        if kind == .audiencePresence { arguments += ["--redis", "127.0.0.1:\(self.redisPort)"] }
+        if kind == .audiencePresence { arguments += ["--redis", "127.0.0.1:\(route?.redisPort ?? self.redisPort)"] }
         if kind == .audiencePresence || kind == .gateway, let lease = options.lease {
             arguments += ["--lease-seconds", "\(lease.components.seconds)"]
         }
@@ -105,7 +109,7 @@ struct ClusterParts: Sendable {
         return ProcessPlan(
             name: name, kind: kind.rawValue, service: kind, opsPort: opsPort, ports: ports,
             log: self.directory.logFile(of: name), probe: .http(port: opsPort), environment: environment,
-            command: { [arguments] kafka in [program, "--kafka", kafka] + arguments })
+            command: { [arguments] kafka in [program, "--kafka", bootstrap ?? kafka] + arguments })
     }
 
     /// The arguments about browser pages.

@@ -12,12 +12,17 @@ struct KafkaHome: Sendable {
     private let clientPorts: [Int]
     /// The port of each broker for the quorum of KRaft controllers.
     private let controllerPorts: [Int]
+    /// The ways of processes that do not use `clientPorts`.
+    private let routes: [ProcessRoute]
 
     /// Checks that Kafka and Java are installed, and chooses ports.
-    init(path: String, brokers: Int, directory: RunDirectory) throws(ClusterError) {
+    init(
+        path: String, brokers: Int, directory: RunDirectory, routes: [ProcessRoute] = []
+    ) throws(ClusterError) {
         self.path = RunDirectory(path).path
         self.brokers = brokers
         self.directory = directory
+        self.routes = routes.filter { $0.brokers.count == brokers }
         for script in ["kafka-server-start.sh", "kafka-storage.sh"]
         where !SystemFile.isExecutable(self.path + "/bin/" + script) {
             throw .missingProgram(
@@ -119,15 +124,19 @@ struct KafkaHome: Sendable {
     /// cluster runs on one machine, a second request thread brings no gain.
     func properties(of node: Int) -> String {
         let voters = self.controllerPorts.enumerated().map { "\($0.offset + 1)@127.0.0.1:\($0.element)" }
+        let routes = self.routes.enumerated().map { (name: "ROUTE\($0.offset + 1)", way: $0.element.brokers[node - 1]) }
+        let listening = routes.map { ",\($0.name)://127.0.0.1:\($0.way.listener)" }.joined()
+        let advertised = routes.map { ",\($0.name)://127.0.0.1:\($0.way.advertised)" }.joined()
+        let protocols = routes.map { ",\($0.name):PLAINTEXT" }.joined()
         return """
             process.roles=broker,controller
             node.id=\(node)
             controller.quorum.voters=\(voters.joined(separator: ","))
-            listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1]),CONTROLLER://127.0.0.1:\(self.controllerPorts[node - 1])
-            advertised.listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1])
+            listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1]),CONTROLLER://127.0.0.1:\(self.controllerPorts[node - 1])\(listening)
+            advertised.listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1])\(advertised)
             controller.listener.names=CONTROLLER
             inter.broker.listener.name=PLAINTEXT
-            listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+            listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\(protocols)
             log.dirs=\(self.dataDirectory(of: node))
             auto.create.topics.enable=false
 

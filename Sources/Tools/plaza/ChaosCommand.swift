@@ -14,7 +14,8 @@ enum ChaosCommand: Subcommand {
         starts a cluster of its own, and injects one fault after the other while clients chat, take seats, connect and \
         battle: kill -9 of each service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s, also in a battle's \
         last second; SIGTERM; rolling restarts; the same with Redis, whose data are lost, and with a broker; FLUSHALL; \
-        a full disk under a broker. After each fault a checker reads what \
+        a full disk under a broker; cuts, silence in one or both directions, and delays between an instance and Kafka, \
+        Redis or its clients. After each fault a checker reads what \
         every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended once, \
         exact scores, false leaves, counts, and the time of the recovery. The exit status is 1 if a promise was broken.
 
@@ -51,13 +52,15 @@ enum ChaosCommand: Subcommand {
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
         options.feedBudget = 60
 
+        let network = try ChaosNetwork(for: &options)
+        defer { network.stop() }
         let cluster = LocalCluster(options)
         Subcommands.complain("seed \(seed): starting the cluster in \(options.runDirectory)")
         try await cluster.start()
         let result: Result<ChaosReport, any Error>
         do {
             try await cluster.waitUntilReady(within: .seconds(120))
-            result = .success(try await Self.inject(seed, round, minutes, only, cluster))
+            result = .success(try await Self.inject(seed, round, minutes, only, cluster, network))
         } catch {
             result = .failure(error)
         }
@@ -69,7 +72,7 @@ enum ChaosCommand: Subcommand {
     }
 
     private static func inject(
-        _ seed: Int, _ round: Int, _ minutes: Int, _ only: String?, _ cluster: LocalCluster
+        _ seed: Int, _ round: Int, _ minutes: Int, _ only: String?, _ cluster: LocalCluster, _ network: ChaosNetwork
     ) async throws -> ChaosReport {
         let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
         let plan = ChaosPlan(
@@ -82,6 +85,6 @@ enum ChaosCommand: Subcommand {
             // The key can sign; a gateway would reject the empty token.
             return (try? TokenSigner.sign(claims, with: key)) ?? ""
         }
-        return try await ChaosRunner.run(plan, on: cluster) { Subcommands.complain($0) }
+        return try await ChaosRunner.run(plan, on: cluster, network: network) { Subcommands.complain($0) }
     }
 }

@@ -43,6 +43,20 @@ struct FaultScheduleTests {
         #expect(faults.contains(.freezeAtBattleEnd(["cohost-battle-1", "cohost-battle-2"], seconds: 12)))
     }
 
+    @Test func `each link is cut, silenced in both and in one direction, and delayed`() {
+        var shape = Self.shape
+        shape.links = [.kafka("gateway-1"), .clients("gateway-1"), .redis("audience-presence-1")]
+        for (only, kinds) in [
+            "gateway and Kafka": ["cut", "silence", "delay"], "Kafka to gateway": ["silence"],
+            "gateway to Kafka": ["silence"], "clients and gateway": ["cut", "silence", "delay"],
+            "gateway to clients": ["silence"], "audience-presence and Redis": ["cut", "silence", "delay"],
+        ] {
+            let schedule = FaultSchedule(seed: 1, shape: shape, only: only)
+            let found = (1...schedule.count).map { schedule.round($0).fault.kind.prefix { $0 != " " } }
+            #expect(Set(found.map(String.init)) == Set(kinds), "\(only)")
+        }
+    }
+
     @Test func `a part of a kind's name selects the faults`() {
         let schedule = FaultSchedule(seed: 1, shape: Self.shape, only: "redis")
         #expect(Set((1...schedule.count).map { schedule.round($0).fault.kind }) == ["kill redis", "freeze redis"])

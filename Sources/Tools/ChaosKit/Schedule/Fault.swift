@@ -19,6 +19,8 @@ package enum Fault: Hashable, Sendable {
     case flushRedis
     /// A broker cannot write to its files for some seconds, as on a full disk.
     case fillDisk(String, seconds: Int)
+    /// The network of a link is interrupted for some seconds.
+    case interrupt(Link, Interruption, seconds: Int)
 
     /// The names of the processes that the fault hits.
     package var processes: [String] {
@@ -27,6 +29,7 @@ package enum Fault: Hashable, Sendable {
         case .killRepeatedly(let name, _), .terminate(let name), .fillDisk(let name, _): [name]
         case .rollingRestart(let kind): [kind.rawValue]
         case .flushRedis: ["redis"]
+        case .interrupt(let link, _, _): [link.process]
         }
     }
 
@@ -42,6 +45,7 @@ package enum Fault: Hashable, Sendable {
         case .rollingRestart: "rolling restart of \(targets)"
         case .flushRedis: "FLUSHALL"
         case .fillDisk: "full disk under \(targets)"
+        case .interrupt(let link, let interruption, _): Self.kind(link, interruption)
         }
     }
 
@@ -51,7 +55,8 @@ package enum Fault: Hashable, Sendable {
         case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)
         case .kill, .terminate, .rollingRestart, .flushRedis: .seconds(15)
         case .killRepeatedly(_, let times): .seconds(15 + 5 * times)
-        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds): .seconds(15 + seconds)
+        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .interrupt(_, _, let seconds):
+            .seconds(15 + seconds)
         case .fillDisk(_, let seconds): .seconds(20 + seconds)
         }
     }
@@ -61,10 +66,22 @@ package enum Fault: Hashable, Sendable {
         switch self {
         case .kill, .terminate, .flushRedis: .zero
         case .killRepeatedly(_, let times): .seconds(2 * times)
-        case .freeze(_, let seconds), .fillDisk(_, let seconds): .seconds(seconds)
+        case .freeze(_, let seconds), .fillDisk(_, let seconds), .interrupt(_, _, let seconds): .seconds(seconds)
         // A battle begins once the lives are connected, and takes 8 s.
         case .freezeAtBattleEnd(_, let seconds): .seconds(10 + seconds)
         case .rollingRestart: .seconds(6)
+        }
+    }
+
+    private static func kind(_ link: Link, _ interruption: Interruption) -> String {
+        let (server, client) = link.ends
+        return switch interruption {
+        case .none: "no interruption between \(client) and \(server)"
+        case .cut: "cut between \(client) and \(server)"
+        case .silence([.toServer]): "silence from \(client) to \(server)"
+        case .silence([.toClient]): "silence from \(server) to \(client)"
+        case .silence: "silence between \(client) and \(server)"
+        case .delay: "delay between \(client) and \(server)"
         }
     }
 
@@ -90,6 +107,9 @@ extension Fault: CustomStringConvertible {
         case .rollingRestart: "rolling restart of \(targets)"
         case .flushRedis: "FLUSHALL to Redis"
         case .fillDisk(_, let seconds): "no file of \(targets) can grow for \(seconds) s"
+        case .interrupt(_, .delay(let milliseconds), let seconds):
+            "\(self.kind), at \(targets), of \(milliseconds) ms for \(seconds) s"
+        case .interrupt(_, _, let seconds): "\(self.kind), at \(targets), for \(seconds) s"
         }
     }
 }

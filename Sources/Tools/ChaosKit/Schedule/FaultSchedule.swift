@@ -9,9 +9,13 @@ package struct ClusterShape: Hashable, Sendable {
     /// The number of brokers; 0: the brokers are not part of the cluster and are left alone.
     package var brokers: Int
 
-    package init(instances: [ServiceKind: Int], brokers: Int) {
+    /// The links with proxies.
+    package var links: [Link]
+
+    package init(instances: [ServiceKind: Int], brokers: Int, links: [Link] = []) {
         self.instances = instances
         self.brokers = brokers
+        self.links = links
     }
 }
 
@@ -83,6 +87,15 @@ package struct FaultSchedule: Sendable {
         if shape.brokers > 0 {
             let last = "broker-\(shape.brokers)"
             faults += [.freeze(["broker-1"], seconds: 8), .kill([last]), .fillDisk(last, seconds: 3)]
+        }
+        for link in shape.links {
+            faults += [
+                .interrupt(link, .cut, seconds: 5),
+                .interrupt(link, .silence([.toServer, .toClient]), seconds: 12),
+                .interrupt(link, .silence([.toServer]), seconds: 8),
+                .interrupt(link, .silence([.toClient]), seconds: 8),
+                .interrupt(link, .delay(milliseconds: 200), seconds: 10),
+            ]
         }
         return faults
     }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package import EventLoop
+
+/// TCP proxies on 127.0.0.1 that can cut, silence and delay the connections through them.
+///
+/// They need no rights, unlike network namespaces and packet filters. All proxies share one thread.
+package final class FaultProxy: Sendable {
+    /// The port of each proxy, in the order of the servers.
+    package let ports: [UInt16]
+    private let thread: LoopThread
+    private let orders: Mailbox<Order>
+
+    private struct Order: Sendable {
+        var proxy: Int
+        var interruption: Interruption
+    }
+
+    /// Starts to listen.
+    ///
+    /// - Parameter servers: the ports of 127.0.0.1 to which connections are forwarded, one proxy for each. A server
+    ///   need not listen yet.
+    /// - Throws: `LoopError` when a proxy cannot listen.
+    package init(servers: [UInt16]) throws(LoopError) {
+        let orders = Mailbox<Order>(capacity: 1_024)
+        let (thread, ports) = try EventLoop.start(name: "fault-proxy") { loop throws(LoopError) -> [UInt16] in
+            let links = try servers.map { server throws(LoopError) in try ProxiedLink(loop, server: server) }
+            try orders.attach(to: loop) { batch in
+                for order in batch { links[order.proxy].apply(order.interruption) }
+            }
+            return links.map(\.port)
+        }
+        self.thread = thread
+        self.ports = ports
+        self.orders = orders
+    }
+
+    deinit { self.thread.stop() }
+
+    /// Interrupts the connections of one proxy, or lets them go on; returns before it is done.
+    ///
+    /// - Parameters:
+    ///   - index: the proxy, in the order of the servers.
+    ///   - interruption: what happens to its connections from now on; it replaces an earlier one.
+    package func interrupt(_ index: Int, _ interruption: Interruption) {
+        // The mailbox is full only if the loop hangs.
+        try? self.orders.post(Order(proxy: index, interruption: interruption))
+    }
+
+    /// Ends all connections and the thread.
+    package func stop() {
+        self.thread.stop()
+        self.thread.join()
+    }
+}
+
+/// The listener of one proxy and its connections, on the loop.
+private final class ProxiedLink {
+    private(set) var port: UInt16 = 0
+    private var connections: [ObjectIdentifier: ProxiedConnection] = [:]
+    private var interruption = Interruption.none
+
+    init(_ loop: EventLoop, server: UInt16) throws(LoopError) {
+        let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { [weak self] stream in
+            self?.accept(stream, server)
+        }
+        self.port = listener.port
+    }
+
+    private func accept(_ stream: TCPStream, _ server: UInt16) {
+        // A stream without a delegate is closed by its listener.
+        if self.interruption == .cut { return }
+        let connection = ProxiedConnection(
+            loop: stream.loop, client: stream, port: server, self.interruption
+        ) { [weak self] in self?.connections[ObjectIdentifier($0)] = nil }
+        self.connections[ObjectIdentifier(connection)] = connection
+    }
+
+    func apply(_ interruption: Interruption) {
+        self.interruption = interruption
+        for connection in Array(self.connections.values) { connection.apply(interruption) }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import Concurrency
+import EventLoop
+import Glibc
+import Testing
+
+/// What a client and a server that echoes see of a network that is interrupted between them.
+struct FaultProxyTests {
+    @Test func `bytes pass in both directions`() throws {
+        let path = try Path()
+        #expect(path.exchange([1, 2, 3]) == [1, 2, 3])
+    }
+
+    @Test func `a cut ends the connections and each new one until it is over`() throws {
+        let path = try Path()
+        #expect(path.exchange([1]) == [1])
+        path.proxy.interrupt(0, .cut)
+        #expect(path.client.receive(1) == .ended)
+        #expect(try Client(port: path.proxy.ports[0]).exchange([2]) == .ended)
+        path.proxy.interrupt(0, .none)
+        #expect(try Client(port: path.proxy.ports[0]).exchange([3]) == .bytes([3]))
+    }
+
+    @Test(arguments: [Set([Direction.toServer]), [.toClient], [.toServer, .toClient]])
+    func `silence keeps bytes back, which arrive in order when it is over`(directions: Set<Direction>) throws {
+        let path = try Path()
+        #expect(path.exchange([1]) == [1])
+        path.proxy.interrupt(0, .silence(directions))
+        // The order must reach the proxy before the bytes do.
+        usleep(50_000)
+        path.client.send([2])
+        path.client.send([3])
+        #expect(path.client.receive(1) == .nothing)
+        // A new connection waits too.
+        let late = try Client(port: path.proxy.ports[0])
+        #expect(late.exchange([9]) == .nothing)
+        path.proxy.interrupt(0, .none)
+        #expect(path.client.receive(2) == .bytes([2, 3]))
+        #expect(late.receive(1) == .bytes([9]))
+    }
+
+    @Test func `a delay holds in each direction`() throws {
+        let path = try Path()
+        #expect(path.exchange([1]) == [1])
+        path.proxy.interrupt(0, .delay(milliseconds: 100))
+        usleep(50_000)
+        let begin = ContinuousClock.now
+        #expect(path.exchange([2, 3]) == [2, 3])
+        #expect(ContinuousClock.now - begin >= .milliseconds(195))
+        path.proxy.interrupt(0, .none)
+        usleep(50_000)
+        #expect(path.exchange([4]) == [4])
+    }
+
+    @Test func `the end of the server's side reaches the client`() throws {
+        let path = try Path()
+        #expect(path.exchange([1]) == [1])
+        path.echo.stop()
+        #expect(path.client.receive(1) == .ended)
+    }
+
+    @Test func `a large answer passes a receiver that begins late`() throws {
+        let path = try Path()
+        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        let client = path.client
+        let sender = DedicatedThread("sender") { client.send(bytes) }
+        usleep(200_000)
+        #expect(client.receive(bytes.count) == .bytes(bytes))
+        sender.join()
+    }
+}
+
+/// A client, a proxy and a server that sends back what it receives.
+private struct Path {
+    let echo: LoopThread
+    let proxy: FaultProxy
+    let client: Client
+
+    init() throws {
+        let (echo, port) = try EventLoop.start(name: "echo") { loop throws(LoopError) -> UInt16 in
+            try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
+                stream.pendingLimitBytes = 16_777_216
+                stream.delegate = Echo()
+                stream.startReading()
+            }.port
+        }
+        self.echo = echo
+        self.proxy = try FaultProxy(servers: [port])
+        self.client = try Client(port: self.proxy.ports[0])
+    }
+
+    func exchange(_ bytes: [UInt8]) -> [UInt8]? {
+        if case .bytes(let answer) = self.client.exchange(bytes) { answer } else { nil }
+    }
+}
+
+private final class Echo: TCPStreamDelegate {
+    func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
+        _ = try? stream.write(SharedBytes(bytes.span))
+    }
+
+    func streamEnded(_ stream: TCPStream, _ error: LoopError) {}
+}
+
+/// A blocking client; each read waits half a second at most.
+private final class Client: Sendable {
+    enum Answer: Equatable {
+        case bytes([UInt8])
+        case nothing
+        case ended
+    }
+
+    private struct Failure: Error { var errno: Int32 }
+    private let descriptor: Int32
+
+    init(port: UInt16) throws {
+        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var limit = timeval(tv_sec: 0, tv_usec: 500_000)
+        unsafe setsockopt(
+            self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let descriptor = self.descriptor
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw Failure(errno: errno) }
+    }
+
+    deinit { close(self.descriptor) }
+
+    func exchange(_ bytes: [UInt8]) -> Answer {
+        self.send(bytes)
+        return self.receive(bytes.count)
+    }
+
+    func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes[sent...].withUnsafeBytes { buffer in
+                unsafe Glibc.send(self.descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    func receive(_ count: Int) -> Answer {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var received = 0
+        while received < count {
+            let read = unsafe bytes[received...].withUnsafeMutableBytes { buffer in
+                unsafe recv(self.descriptor, buffer.baseAddress, buffer.count, 0)
+            }
+            if read > 0 {
+                received += read
+            } else {
+                return read < 0 && errno == EAGAIN ? .nothing : .ended
+            }
+        }
+        return .bytes(bytes)
+    }
+}
