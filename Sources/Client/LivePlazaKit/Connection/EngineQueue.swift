@@ -36,3 +36,8 @@ final class EngineQueue: SerialExecutor {
 
     func checkIsolated() { self.queue.preconditionIsCurrent() }
 }
+
+/// A task that prefers the queue resumes on it, and not on one of the pool's threads first, which would let another
+/// task overtake it.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension EngineQueue: TaskExecutor {}

@@ -165,10 +165,10 @@ extension PlazaEngine {
             return
         }
         self.connection?.isFetching = true
-        Task {
+        self.task { engine in
             let token: Result<String, any Error>
             do { token = .success(try await provider()) } catch { token = .failure(error) }
-            self.tokenFetched(token, connection: connection.number)
+            engine.tokenFetched(token, connection: connection.number)
         }
     }
 

@@ -75,8 +75,8 @@ extension PlazaEngine {
                 continuation?.resume()
             }
             let timer = self.clock.schedule(after: Self.leaveTimeout, on: self.queue, resume)
-            Task {
-                _ = try? await self.call("live.leave", live: live)
+            self.task { engine in
+                _ = try? await engine.call("live.leave", live: live)
                 timer.cancel()
                 resume()
             }

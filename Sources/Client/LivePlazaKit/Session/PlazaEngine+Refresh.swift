@@ -34,10 +34,10 @@ extension PlazaEngine {
         let before = self.session?.reads[name]?.task
         self.readCount += 1
         let number = self.readCount
-        let task = Task {
+        let task = self.task { engine in
             _ = await before?.value
-            let result = await self.readOnce(name)
-            if self.session?.reads[name]?.number == number { self.session?.reads[name] = nil }
+            let result = await engine.readOnce(name)
+            if engine.session?.reads[name]?.number == number { engine.session?.reads[name] = nil }
             return result
         }
         self.session?.reads[name] = SnapshotRead(number: number, task: task)
@@ -47,12 +47,12 @@ extension PlazaEngine {
     private func attempt(_ name: SnapshotName, failures: Int) {
         guard let number = self.session?.number else { return }
         let read = self.read(name)
-        Task {
-            guard case .failure = await read.value, self.session?.number == number, failures < Self.maxRetries else {
+        self.task { engine in
+            guard case .failure = await read.value, engine.session?.number == number, failures < Self.maxRetries else {
                 return
             }
-            let pause = BackOff.pause(failures: failures, random: self.random(), first: 1000, most: 30_000)
-            self.schedule(name, after: pause, failures: failures + 1)
+            let pause = BackOff.pause(failures: failures, random: engine.random(), first: 1000, most: 30_000)
+            engine.schedule(name, after: pause, failures: failures + 1)
         }
     }
 

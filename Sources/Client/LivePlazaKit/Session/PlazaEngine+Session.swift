@@ -171,7 +171,7 @@ extension PlazaEngine {
         let isSeated = fold.states.seat.seatList.contains { seat in
             seat.userInfo.liveID == fold.liveID.text && seat.userInfo.userID == self.selfID
         }
-        if isSeated { Task { _ = try? await self.call("seat.leave", live: fold.liveID) } }
+        if isSeated { self.task { engine in _ = try? await engine.call("seat.leave", live: fold.liveID) } }
     }
 
     private func show(_ events: [StoreEvent]) {

@@ -75,7 +75,7 @@ actor PlazaEngine {
         _ body: @escaping @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> T
     ) {
         self.onQueue { engine in
-            Task {
+            engine.task { engine in
                 let result: Result<T, ErrorInfo>
                 do throws(ErrorInfo) {
                     result = .success(try await body(engine))
@@ -85,6 +85,20 @@ actor PlazaEngine {
                 completion?(result)
             }
         }
+    }
+
+    /// Begins a task of the engine, which begins and resumes on the engine's queue.
+    ///
+    /// On systems before those that are named it resumes by way of the system's threads, so that two calls which end in
+    /// the same moment may end in another order.
+    @discardableResult
+    nonisolated func task<T: Sendable>(
+        _ body: @escaping @Sendable (isolated PlazaEngine) async -> T
+    ) -> Task<T, Never> {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            return Task { await body(self) }
+        }
+        return Task(executorPreference: self.queue) { await body(self) }
     }
 
     /// Calls a method of the server and waits for its reply, also across reconnects.

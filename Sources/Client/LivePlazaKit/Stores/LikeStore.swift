@@ -41,7 +41,7 @@ public final class LikeStore: @unchecked Sendable {
                 taps.count = min(LikeTaps.maxCount, taps.count + max(1, count))
                 guard taps.isPaused else { return nil }
                 if let gathering = taps.gathering { return gathering }
-                let gathering = Task { await engine.sendLikesAfterPause(of: stores) }
+                let gathering = engine.task { await $0.sendLikesAfterPause(of: stores) }
                 taps.gathering = gathering
                 return gathering
             }
@@ -73,8 +73,8 @@ extension PlazaEngine {
             defer { (taps.count, taps.isPaused, taps.gathering) = (0, true, nil) }
             return taps.count
         }
-        let pause = Task {
-            await self.sleep(for: LikeTaps.gatherTime)
+        let pause = self.task { engine in
+            await engine.sleep(for: LikeTaps.gatherTime)
             stores.taps.withLock { $0.isPaused = false }
         }
         stores.taps.withLock { $0.pause = pause }

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
+import PlazaModel
+import PlazaWire
+
+@testable import LivePlazaKit
+
+/// What a case expects and the client does not do.
+struct CaseFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// One case of clients/conformance, whose README describes the steps.
+final class CaseRun {
+    private let queue = ManualQueue()
+    private let clock = ManualClock()
+    private let network: TestNetwork
+    private let plaza: LivePlaza
+    private let methods: StoreMethods
+    /// The ids of calls by the names that steps give them.
+    private var ids: [String: Int64] = [:]
+    /// How the app's calls ended, by name.
+    private let calls = Locked<[String: Result<JSONValue, ErrorInfo>]>([:])
+    private let events = Locked<[String: [(type: String, detail: JSONValue)]]>([:])
+    private let reports = Locked<[String]>([])
+    private var subscriptions: Set<AnyCancellable> = []
+
+    init(answers: [String: JSONValue], userID: String) {
+        self.network = TestNetwork(answers: answers.filter { $0.value != .null })
+        let options = PlazaOptions(gateways: ["ws://gateway/v1"], transport: self.network, session: "s")
+        self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock) { 0.5 }
+        self.methods = StoreMethods(plaza: self.plaza, userID: userID)
+        let (plaza, live) = (self.plaza, "concert")
+        self.listen("login", self.plaza.loginStore.loginEventPublisher)
+        self.listen("liveList", self.plaza.liveListStore.liveListEventPublisher)
+        self.listen("audience", plaza.audienceStore(liveID: live).liveAudienceEventPublisher)
+        self.listen("seat", plaza.seatStore(liveID: live).liveSeatEventPublisher)
+        self.listen("coGuest", plaza.coGuestStore(liveID: live).guestEventPublisher)
+        self.listen("coGuest", plaza.coGuestStore(liveID: live).hostEventPublisher)
+        self.listen("coHost", plaza.coHostStore(liveID: live).coHostEventPublisher)
+        self.listen("battle", plaza.battleStore(liveID: live).battleEventPublisher)
+        self.listen("gift", plaza.giftStore(liveID: live).giftEventPublisher)
+        self.listen("like", plaza.likeStore(liveID: live).likeEventPublisher)
+        self.plaza.eventPublisher.sink { [events, reports] event in
+            switch event {
+            case .fault(let error): reports.withLock { $0.append(ReplyCode(error.code).name) }
+            case .connectionEnded(let code, _):
+                // An event of the login in SDKs whose events are no closed enumeration.
+                let detail: JSONValue = ["code": .integer(Int64(code))]
+                events.withLock { $0["login", default: []].append(("connectionEnded", detail)) }
+            }
+        }
+        .store(in: &self.subscriptions)
+    }
+
+    private func listen<Event>(_ store: String, _ publisher: PassthroughSubject<Event, Never>) {
+        publisher.sink { [events] event in
+            events.withLock { $0[store, default: []].append(Reflection.event(event)) }
+        }
+        .store(in: &self.subscriptions)
+    }
+
+    /// Does a step, and all that the client does by itself then.
+    func step(_ step: JSONValue) throws {
+        guard let (kind, value) = step.members.first, step.members.count == 1 else {
+            throw CaseFailure("a step without a kind")
+        }
+        if kind == "repeat" { return try self.repeats(CaseParams(value: value)) }
+        if try !self.act(kind, value), try !self.check(kind, value) { throw CaseFailure("no step of the kind \(kind)") }
+        self.queue.drain()
+    }
+
+    /// Ends the client.
+    func end() {
+        self.plaza.engine.onQueue { $0.disconnect() }
+        self.queue.drain()
+    }
+
+    private var socket: TestSocket {
+        get throws {
+            guard let socket = self.network.socket else { throw CaseFailure("there is no connection") }
+            return socket
+        }
+    }
+
+    /// Does what the app, the server or the network does; false: the step is none of these.
+    private func act(_ kind: String, _ value: JSONValue) throws -> Bool {
+        let params = CaseParams(value: value)
+        switch kind {
+        case "call": try self.call(params)
+        case "open": try self.socket.open()
+        case "refuse": try self.socket.end(code: 1006)
+        case "receive": try self.socket.receive(value)
+        case "receiveText":
+            guard case .text(let text) = value else { return false }
+            try self.socket.receive(text: Array(text.utf8))
+        case "receiveBinary": try self.socket.receiveBinary()
+        case "cut":
+            guard case .integer(let code) = value else { return false }
+            try self.socket.end(code: Int(code))
+        case "advance":
+            guard case .integer(let milliseconds) = value else { return false }
+            self.clock.advance(by: Double(milliseconds), self.queue)
+        case "reply":
+            guard let id = self.ids[params.text("to")] else { throw CaseFailure("no call of that name") }
+            var reply = value.members
+            reply["to"] = nil
+            reply["id"] = .integer(id)
+            try self.socket.receive(["reply": .object(reply)])
+        default: return false
+        }
+        return true
+    }
+
+    private func call(_ params: CaseParams) throws {
+        let name = params.text("as", "last")
+        self.calls.withLock { $0[name] = nil }
+        let isKnown = self.methods.call(
+            params.text("store"), params.text("method"), CaseParams(value: params.value.members["params"] ?? .null),
+            live: params.text("live", "concert")
+        ) { [calls] result in calls.withLock { $0[name] = result } }
+        guard isKnown else { throw CaseFailure("no method of that name") }
+    }
+
+    /// Compares what the client has done; false: the step is no comparison.
+    private func check(_ kind: String, _ value: JSONValue) throws -> Bool {
+        let params = CaseParams(value: value)
+        let name = if case .text(let name) = value { name } else { "" }
+        switch kind {
+        case "sent": try self.checkSent(params)
+        case "notSent":
+            let isSent = try self.socket.sent.contains { $0.method == name && !$0.isTaken }
+            if isSent { throw CaseFailure("it was sent") }
+        case "closed": if try !self.socket.isClosed { throw CaseFailure("it is open") }
+        case "state": try self.match(self.state(params), params.value.members["is"], of: params)
+        case "event": try self.checkEvent(params)
+        case "noEvents":
+            let events = self.events.withLock { $0[name] ?? [] }
+            if !events.isEmpty { throw CaseFailure("there are \(events)") }
+        case "result":
+            switch self.calls.withLock({ $0[params.text("of")] }) {
+            case .success(let result)?: try self.match(result, params.value.members["is"], of: params)
+            case .failure(let error)?: throw CaseFailure("it failed: \(error)")
+            case nil: throw CaseFailure("it is not finished")
+            }
+        case "error":
+            guard case .failure(let error)? = self.calls.withLock({ $0[params.text("of")] }) else {
+                throw CaseFailure("it has not failed")
+            }
+            guard ReplyCode(error.code).name == params.text("codeName") else { throw CaseFailure("it is \(error)") }
+            if let expected = params.value.members["retryAfter"] {
+                let actual = error.retryMilliseconds.map { JSONValue.integer(Int64($0)) }
+                if actual != expected { throw CaseFailure("it is \(error)") }
+            }
+        case "unfinished": if self.calls.withLock({ $0[name] }) != nil { throw CaseFailure("it is finished") }
+        case "reported":
+            let report = self.reports.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            if report != name { throw CaseFailure("it is \(report ?? "nothing")") }
+        default: return false
+        }
+        return true
+    }
+
+    private func checkSent(_ params: CaseParams) throws {
+        let socket = try self.socket
+        guard let call = socket.take(params.text("method")) else {
+            throw CaseFailure("not sent; others are \(socket.sent.filter { !$0.isTaken }.map(\.method))")
+        }
+        if let expected = params.value.members["params"], call.params != expected {
+            // A creation in Swift takes a whole `LiveInfo`, and so states all its fields; requests always have a timeout.
+            let others = Set(call.params.members.keys).subtracting(expected.members.keys)
+            let isWhole =
+                (call.method == "live.create" || others == ["timeout"])
+                && Reflection.difference(call.params, expected) == nil
+            if !isWhole { throw CaseFailure("its parameters are \(call.params)") }
+        }
+        if case .text(let name)? = params.value.members["as"] {
+            if let id = self.ids[name], id != call.id { throw CaseFailure("it has another id, \(call.id)") }
+            self.ids[name] = call.id
+        }
+        if call.age != params.value.members["age"] { throw CaseFailure("its age is \(String(describing: call.age))") }
+    }
+
+    private func checkEvent(_ params: CaseParams) throws {
+        let (store, type) = (params.text("store"), params.text("type"))
+        // Events of other SDKs, which the stores of Swift have not: their enumerations are closed.
+        if type == "onBattleNotStarted" { return }
+        let event = self.events.withLock { events in
+            events[store]?.isEmpty ?? true ? nil : events[store]?.removeFirst()
+        }
+        guard let event, event.type == type else { throw CaseFailure("it is \(String(describing: event))") }
+        try self.match(event.detail, params.value.members["detail"], of: params)
+    }
+
+    /// What other SDKs have besides, and the payloads and states of Swift have not.
+    private static let notInSwift: [String: Set<String>] = [
+        "coGuest": ["extraInfo", "seatIndex"], "liveList": ["statistics", "audienceCount"],
+    ]
+
+    private func match(_ actual: JSONValue, _ expected: JSONValue?, of params: CaseParams) throws {
+        guard let expected else { return }
+        var ignored = Self.notInSwift[params.text("store")] ?? []
+        if params.text("type") == "onKickedOffSeat" { ignored = [] }
+        if let difference = Reflection.difference(actual, Self.without(ignored, expected)) {
+            throw CaseFailure(difference)
+        }
+    }
+
+    private static func without(_ names: Set<String>, _ value: JSONValue) -> JSONValue {
+        switch value {
+        case .array(let values): .array(values.map { Self.without(names, $0) })
+        case .object(let members):
+            .object(members.filter { !names.contains($0.key) }.mapValues { Self.without(names, $0) })
+        default: value
+        }
+    }
+
+    private func state(_ params: CaseParams) -> JSONValue {
+        let (plaza, live) = (self.plaza, params.text("live", "concert"))
+        return switch params.text("store") {
+        case "login": Reflection.json(self.plaza.loginStore.state.value)
+        case "liveList": Reflection.json(self.plaza.liveListStore.state.value)
+        case "audience": Reflection.json(plaza.audienceStore(liveID: live).state.value)
+        case "barrage": Reflection.json(plaza.barrageStore(liveID: live).state.value)
+        case "seat": Reflection.json(plaza.seatStore(liveID: live).state.value)
+        case "coGuest": Reflection.json(plaza.coGuestStore(liveID: live).state.value)
+        case "coHost": Reflection.json(plaza.coHostStore(liveID: live).state.value)
+        case "battle": Reflection.json(plaza.battleStore(liveID: live).state.value)
+        case "gift": Reflection.json(plaza.giftStore(liveID: live).state.value)
+        case "like": Reflection.json(plaza.likeStore(liveID: live).state.value)
+        case "summary": Reflection.json(plaza.summaryStore(liveID: live).state.value)
+        default: .null
+        }
+    }
+
+    private func repeats(_ params: CaseParams) throws {
+        guard case .array(let steps)? = params.value.members["steps"] else { return }
+        for turn in 0..<params.number("times", 0) {
+            for step in steps { try self.step(Self.numbered(step, turn)) }
+        }
+    }
+
+    /// A step with the number of its turn in place of `$i`.
+    private static func numbered(_ value: JSONValue, _ turn: Int64) -> JSONValue {
+        switch value {
+        case .text(let text):
+            let numbered = text.replacing(/\$i(?:\+(\d+))?/) { match in
+                String(turn + (match.output.1.flatMap { Int64($0) } ?? 0))
+            }
+            return .text(numbered)
+        case .array(let values): return .array(values.map { Self.numbered($0, turn) })
+        case .object(let members):
+            if case .integer(let more)? = members["$i"] { return .integer(turn + more) }
+            return .object(members.mapValues { Self.numbered($0, turn) })
+        default: return value
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PlazaWire
+import Repository
+import Testing
+
+@testable import LivePlazaKit
+
+/// A case of clients/conformance.
+struct ConformanceCase: Sendable, CustomTestStringConvertible {
+    let file: String
+    let name: String
+    let answers: [String: JSONValue]
+    /// The steps of its setup come first.
+    let steps: [JSONValue]
+    let setupCount: Int
+
+    /// The user that the server's first reply to a login names.
+    var userID: String {
+        for step in self.steps {
+            let reply = step.members["reply"]?.members["result"]?.members["loggedIn"]
+            if case .text(let user)? = reply?.members["user"]?.members["userID"] { return user }
+        }
+        return "carol"
+    }
+
+    var testDescription: String { "\(self.file): \(self.name)" }
+
+    /// All cases of all files.
+    static func all() throws -> [ConformanceCase] {
+        let folder = Repository.root.appending(path: "clients/conformance")
+        let setups = try Self.read("setups.json").members
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".json") && $0 != "setups.json" }.sorted()
+        return try names.flatMap { name in
+            try Self.list(Self.read(name).members["cases"]).map { try ConformanceCase($0.members, name, setups) }
+        }
+    }
+
+    private init(_ members: [String: JSONValue], _ file: String, _ setups: [String: JSONValue]) throws {
+        var setup: [String: JSONValue] = [:]
+        if case .text(let name)? = members["setup"] { setup = try #require(setups[name]).members }
+        guard case .text(let name)? = members["name"] else { throw CaseFailure("a case without a name in \(file)") }
+        self.file = file
+        self.name = name
+        let answers = setup["answers"]?.members ?? [:]
+        self.answers = answers.merging(members["answers"]?.members ?? [:]) { _, own in own }
+        let before = Self.list(setup["steps"])
+        self.steps = before + Self.list(members["steps"])
+        self.setupCount = before.count
+    }
+
+    private static func read(_ name: String) throws -> JSONValue {
+        try Wire.decode(from: [UInt8](Repository.data("clients/conformance/\(name)")))
+    }
+
+    private static func list(_ value: JSONValue?) -> [JSONValue] {
+        if case .array(let values)? = value { return values }
+        return []
+    }
+}
+
+@Suite struct ConformanceTests {
+    @Test func `there are cases`() throws { #expect(try ConformanceCase.all().count > 100) }
+
+    @Test(arguments: try ConformanceCase.all())
+    func `the client does as the case says`(one: ConformanceCase) throws {
+        let run = CaseRun(answers: one.answers, userID: one.userID)
+        for (index, step) in one.steps.enumerated() {
+            do {
+                try run.step(step)
+            } catch {
+                let text = String(decoding: Wire.encode(step), as: UTF8.self)
+                Issue.record("step \(index - one.setupCount) \(text.prefix(300)): \(error)")
+                break
+            }
+        }
+        run.end()
+    }
+}

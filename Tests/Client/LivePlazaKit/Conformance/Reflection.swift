@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaWire
+
+@testable import LivePlazaKit
+
+/// Values of the SDK as JSON, by the names of their properties, cases and labels.
+enum Reflection {
+    /// A value: a structure as an object, an enumeration's case without values as its name.
+    static func json(_ value: Any) -> JSONValue {
+        switch value {
+        case let value as Bool: return .bool(value)
+        case let value as String: return .text(value)
+        case let value as any BinaryInteger: return Int64(exactly: value).map { .integer($0) } ?? .null
+        case let value as any BinaryFloatingPoint: return Self.number(Double(value))
+        case let value as [String: Any]: return .object(value.mapValues { Self.json($0) })
+        default: break
+        }
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .optional: return mirror.children.first.map { Self.json($0.value) } ?? .null
+        case .collection, .set: return .array(mirror.children.map { Self.json($0.value) })
+        case .enum: return mirror.children.isEmpty ? .text("\(value)") : .object(Self.members(of: mirror))
+        case .tuple where mirror.children.isEmpty: return .null
+        default: return .object(Self.members(of: mirror))
+        }
+    }
+
+    /// An event: its case, and an object of its values by their labels.
+    static func event(_ value: Any) -> (type: String, detail: JSONValue) {
+        guard let (label, payload) = Mirror(reflecting: value).children.first else { return ("\(value)", .object([:])) }
+        let mirror = Mirror(reflecting: payload)
+        let isTuple = mirror.displayStyle == .tuple
+        return (label ?? "", isTuple ? .object(Self.members(of: mirror)) : Self.json(payload))
+    }
+
+    private static func members(of mirror: Mirror) -> [String: JSONValue] {
+        let members = mirror.children.compactMap { child in child.label.map { ($0, Self.json(child.value)) } }
+        return Dictionary(members) { first, _ in first }
+    }
+
+    private static func number(_ value: Double) -> JSONValue {
+        Int64(exactly: value).map { .integer($0) } ?? .number(value)
+    }
+
+    /// Compares with what a case expects; of objects the members that are named.
+    ///
+    /// - Returns: how they differ; nil if they match.
+    static func difference(_ actual: JSONValue, _ expected: JSONValue, at path: String = "") -> String? {
+        switch (actual, expected) {
+        case (.array(let actual), .array(let expected)):
+            guard actual.count == expected.count else { return "\(path) has \(actual.count) entries: \(actual)" }
+            for (index, (one, other)) in zip(actual, expected).enumerated() {
+                if let difference = Self.difference(one, other, at: "\(path)[\(index)]") { return difference }
+            }
+            return nil
+        case (_, .object(let members)):
+            for (name, expected) in members.sorted(by: { $0.key < $1.key }) {
+                let found: JSONValue
+                switch (name, actual) {
+                case ("$length", .array(let entries)): found = .integer(Int64(entries.count))
+                case ("$first", .array(let entries)): found = entries.first ?? .null
+                case ("$last", .array(let entries)): found = entries.last ?? .null
+                case (_, .object(let members)): found = members[name] ?? .null
+                default: return "\(path) is no object: \(actual)"
+                }
+                if let difference = Self.difference(found, expected, at: "\(path).\(name)") { return difference }
+            }
+            return nil
+        default: return actual == expected ? nil : "\(path) is \(actual), not \(expected)"
+        }
+    }
+}
