@@ -6,7 +6,8 @@ internal import PlazaModel
 /// One client: a login, the list of lives, and the stores of the live that it is in.
 ///
 /// A process may have any number of clients. `shared` is the one to which `LoginStore.shared` and
-/// `BarrageStore.create(liveID:)` belong.
+/// `BarrageStore.create(liveID:)` belong. A client whose `LivePlaza` is released ends: it disconnects, and the calls of
+/// stores that are still held fail with `notLoggedIn`.
 public final class LivePlaza: Sendable {
     /// The default client.
     public static let shared = LivePlaza(options: configured.withLock { $0 })
@@ -51,6 +52,11 @@ public final class LivePlaza: Sendable {
         self.liveListStore = LiveListStore(engine: engine)
         self.deviceStore = DeviceStore(engine: engine)
         registry.attach(engine, list: self.liveListStore, login: self.loginStore)
+    }
+
+    deinit {
+        self.registry.release()
+        self.engine.onQueue { $0.disconnect() }
     }
 
     /// Sets the options of the default client, before its login.
@@ -102,6 +108,9 @@ private final class StoreRegistry: Sendable {
             state.login = login
         }
     }
+
+    /// Keeps no stores any more: they hold the engine, which holds this.
+    func release() { self.state.withLock { $0.kept = [] } }
 
     func stores(of liveID: String) -> LiveStores {
         self.state.withLock { state in

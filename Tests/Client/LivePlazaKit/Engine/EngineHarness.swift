@@ -119,7 +119,8 @@ struct EngineHarness {
             ])
     }
 
-    private static var info: JSONValue {
+    /// The info of a live, as the server sends it.
+    static var info: JSONValue {
         let owner = UserInfo(userID: UserID("alice"), userName: "A", avatarURL: "")
         let info = PlazaModel.LiveInfo(liveID: LiveID("concert"), liveOwner: owner) { $0.liveName = "Concert" }
         guard let value = try? Wire.decode(JSONValue.self, from: Wire.encode(info)) else { return .null }

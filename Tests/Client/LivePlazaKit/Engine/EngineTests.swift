@@ -95,7 +95,7 @@ import Testing
     /// Rules: R2.26.
     @Test func `a token provider is asked for the login and before the token ends`() {
         let count = Locked(0)
-        let harness = EngineHarness {
+        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
             count.withLock { $0 += 1 }
             // {"exp":1700000101}: it ends 100 s after the clock's beginning.
             return "h.eyJleHAiOjE3MDAwMDAxMDF9.s"

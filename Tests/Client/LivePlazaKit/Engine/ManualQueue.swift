@@ -43,6 +43,8 @@ final class ManualClock: PlazaClock {
     private static let wallStart = 1_700_000_000_000.0
 
     var now: Double { self.state.withLock { $0.time } }
+    /// How many timers are set.
+    var timerCount: Int { self.state.withLock { $0.timers.count } }
     var wall: Double { Self.wallStart + self.now }
 
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {

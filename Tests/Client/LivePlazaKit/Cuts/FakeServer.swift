@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaWire
+
+@testable import LivePlazaKit
+
+/// A server with one live, as far as a viewer needs one.
+///
+/// It keeps outcomes by id, numbers the feed, and replays what a resume missed. Each frame in either direction passes
+/// `gate`, which may cut the connection. All of it happens on the test's thread.
+final class FakeServer: Transport, @unchecked Sendable {
+    /// Where a connection is cut: before or after a frame.
+    enum Cut { case before, after }
+
+    /// An answer: the members of the reply, and the feed items that follow it.
+    private struct Answer {
+        var members: [String: JSONValue]
+        var items: [JSONValue]?
+
+        static func ok(_ kind: String, _ body: JSONValue = [:], items: [JSONValue]? = nil) -> Answer {
+            Answer(members: ["result": .object([kind: body])], items: items)
+        }
+
+        static func error(_ code: Int64, _ name: JSONValue) -> Answer {
+            Answer(members: ["error": ["code": .integer(code), "name": name, "message": name]])
+        }
+    }
+
+    private struct Outcome {
+        let method: String
+        let params: JSONValue
+        let answer: Answer
+    }
+
+    /// Called with each frame's number.
+    var gate: (Int) -> Cut? = { _ in nil }
+    private(set) var frameCount = 0
+    /// The feed's items.
+    private(set) var feed: [JSONValue] = []
+    /// How often each call was applied, by id.
+    private(set) var applied: [Int64: Int] = [:]
+    /// What the client has done that a client must not do.
+    private(set) var faults: [String] = []
+    private let queue: ManualQueue
+    private var outcomes: [Int64: Outcome] = [:]
+    private var lastID: Int64 = 0
+    private var ticket: Int64 = 420
+    private var isIn = false
+    private var socket: FakeSocket?
+
+    static let user: JSONValue = ["userID": "carol", "userName": "carol", "avatarURL": ""]
+
+    init(_ queue: ManualQueue) { self.queue = queue }
+
+    func connect(
+        to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
+    ) throws(ErrorInfo) -> any TransportConnection {
+        let socket = FakeSocket(self, onEvent)
+        self.socket = socket
+        self.queue.async { if !socket.isClosed { onEvent(.opened) } }
+        return socket
+    }
+
+    /// Adds an item and sends it to the viewer.
+    func publish(_ text: String, from user: JSONValue = FakeServer.user) {
+        let number = Int64(self.feed.count + 1)
+        let item: JSONValue = [
+            "n": .integer(number), "at": 1, "content": ["text": ["sender": user, "text": .text(text)]],
+        ]
+        self.feed.append(item)
+        if self.isIn, let socket = self.socket, socket.isLoggedIn, !socket.isClosed { self.sendFeed(socket, [item]) }
+    }
+
+    /// The client has sent a frame.
+    func sent(_ text: [UInt8], by socket: FakeSocket) {
+        guard let call = try? SentCall(text) else { return self.faults.append("a frame that is no call") }
+        self.queue.async { self.pass(socket) { self.handle(call, socket) } }
+    }
+
+    private func send(_ socket: FakeSocket, _ frame: JSONValue) {
+        self.queue.async { self.pass(socket) { socket.receive(frame) } }
+    }
+
+    private func sendFeed(_ socket: FakeSocket, _ items: [JSONValue]) {
+        let number = items.last?.members["n"] ?? .integer(Int64(self.feed.count))
+        guard case .integer(let last) = number else { return }
+        let body: JSONValue = [
+            "live": "concert", "epoch": 77, "token": .text("77.\(last)"), "items": .array(items),
+        ]
+        self.send(socket, ["feed": body])
+    }
+
+    private func pass(_ socket: FakeSocket, _ deliver: () -> Void) {
+        if socket.isClosed { return }
+        let cut = self.gate(self.frameCount)
+        self.frameCount += 1
+        if cut != .before { deliver() }
+        if cut != nil, !socket.isClosed { socket.end(code: 1006) }
+    }
+
+    private func handle(_ call: SentCall, _ socket: FakeSocket) {
+        let (id, method) = (call.id, call.method)
+        if method != "login", let known = self.outcomes[id] {
+            if call.age == nil { self.faults.append("\(method) \(id) came again without its age") }
+            if known.method != method || known.params != call.params {
+                self.faults.append("\(method) \(id) came again as another call")
+            }
+            return self.reply(socket, id, known.answer)
+        }
+        if self.outcomes[id] == nil, id <= self.lastID, call.age == nil {
+            self.faults.append("\(method) \(id) is not above \(self.lastID)")
+        }
+        self.lastID = max(self.lastID, id)
+        if !socket.isLoggedIn, method != "login" { self.faults.append("\(method) before the login") }
+        self.applied[id, default: 0] += 1
+        let answer = self.apply(call, socket)
+        self.outcomes[id] = Outcome(method: method, params: call.params, answer: answer)
+        self.reply(socket, id, answer)
+        if let items = answer.items { self.sendFeed(socket, items) }
+    }
+
+    private func reply(_ socket: FakeSocket, _ id: Int64, _ answer: Answer) {
+        self.send(socket, ["reply": .object(answer.members.merging(["id": .integer(id)]) { old, _ in old })])
+    }
+
+    private func apply(_ call: SentCall, _ socket: FakeSocket) -> Answer {
+        switch call.method {
+        case "login": return self.login(call.params.members, socket)
+        case "live.join":
+            self.isIn = true
+            self.ticket += 1
+            let body: JSONValue = [
+                "confirmed": true, "epoch": 77, "ticket": .integer(self.ticket),
+                "token": .text("77.\(self.feed.count)"),
+            ]
+            return .ok("joined", body, items: [])
+        case "live.leave":
+            self.isIn = false
+            return .ok("done")
+        case "live.get":
+            let audience: JSONValue = ["at": 1, "count": 1, "live": "concert", "stale": false, "totalViewers": 1]
+            return .ok("room", ["details": ["audience": audience, "epoch": 77, "info": EngineHarness.info]])
+        case "audience.list": return .ok("audience", ["page": ["members": [], "cursor": "", "count": 0]])
+        case "barrage.sendText":
+            guard self.isIn else { return .error(-2101, "notInRoom") }
+            if case .text(let text)? = call.params.members["text"] { self.publish(text) }
+            return .ok("sent", ["position": ["epoch": 77, "number": .integer(Int64(self.feed.count))]])
+        default: return .ok("done")
+        }
+    }
+
+    private func login(_ params: [String: JSONValue], _ socket: FakeSocket) -> Answer {
+        socket.isLoggedIn = true
+        guard let resume = params["resume"]?.members else {
+            let notices = params["notices"] ?? "1-1"
+            return .ok("loggedIn", ["gateway": "g", "notices": notices, "session": "s", "user": Self.user])
+        }
+        guard self.isIn, resume["ticket"] == .integer(self.ticket), let position = resume["position"],
+            case .integer(let number)? = position.members["number"]
+        else { return .error(60107, "staleTicket") }
+        let missed = Array(self.feed.dropFirst(Int(number)))
+        return .ok(
+            "resumed", ["ticket": .integer(self.ticket), "position": position, "replayed": true],
+            items: missed.isEmpty ? nil : missed)
+    }
+}
+
+/// A connection to a `FakeServer`.
+final class FakeSocket: TransportConnection, @unchecked Sendable {
+    private let server: FakeServer
+    private let onEvent: @Sendable (TransportEvent) -> Void
+    private(set) var isClosed = false
+    var isLoggedIn = false
+
+    init(_ server: FakeServer, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) {
+        self.server = server
+        self.onEvent = onEvent
+    }
+
+    func send(_ text: [UInt8]) { if !self.isClosed { self.server.sent(text, by: self) } }
+
+    func close(code: Int) { self.isClosed = true }
+
+    func end(code: Int) {
+        self.isClosed = true
+        self.onEvent(.closed(code: code))
+    }
+
+    func receive(_ frame: JSONValue) { self.onEvent(.text(Wire.encode(frame))) }
+}
