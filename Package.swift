@@ -96,7 +96,8 @@ let edge: [Target] = [
     library(
         "ServiceShell", in: "Services/Runtime/Shell",
         [
-            "MachineKit", "PlazaModel", "PlazaWire", "Compression", "KafkaClient", "HTTPServer", "Observability",
+            "MachineKit", "PlazaModel", "PlazaWire", "Compression", "KafkaClient", "HTTPClient", "HTTPServer",
+            "Observability",
             "Settings",
             "Concurrency",
         ]),

@@ -62,7 +62,8 @@ import Testing
         #expect(rows.count == 6)
         for row in rows {
             // A bar within a table's cell is written with a backslash.
-            let quoted = try #require(row.split(separator: "`").dropFirst().first, "\(row)").replacing(#"\|"#, with: "|")
+            let quoted = try #require(row.split(separator: "`").dropFirst().first, "\(row)").replacing(
+                #"\|"#, with: "|")
             #expect(measurements.contains(quoted), "\(quoted) is not in PERFORMANCE.md")
         }
     }

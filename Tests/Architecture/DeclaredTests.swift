@@ -50,7 +50,9 @@ import Testing
         let metrics = try Self.constants(path)
         #expect(metrics.count > 30)
         let operating = try Self.document("OPERATING.md")
-        let groups = ["Shell", "Kafka", "Redis", "HTTP", "Gateway", "Barrage", "Audience", "Process", "Webhooks"]
+        let groups = [
+            "Shell", "Kafka", "Redis", "HTTP", "Gateway", "Barrage", "Audience", "Process", "Webhooks", "Traces",
+        ]
         let owners = ["Names", "names"] + groups.map { "MetricNames.\($0)" }
         for (name, value) in metrics {
             #expect(Self.isUsed(name, outside: path, after: owners), "\(name) is exported by nobody")

@@ -35,6 +35,12 @@ package enum MetricNames {
         package static let appendWaiting = "shell_append_waiting_seconds"
     }
 
+    /// The spans of traces.
+    package enum Traces {
+        /// Spans, by what became of them: sent, dropped because too many waited, or failed at the collector.
+        package static let spans = "traces_spans_total"
+    }
+
     /// The Kafka client.
     package enum Kafka {
         /// Messages waiting in a producer's queue, by writer.

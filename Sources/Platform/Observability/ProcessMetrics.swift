@@ -43,10 +43,13 @@ package enum ProcessUsage {
 /// The time of day, which only people read; no decision depends on it.
 package enum WallClock {
     /// Milliseconds since 1970.
-    package static func milliseconds() -> Int64 {
+    package static func milliseconds() -> Int64 { Self.nanoseconds() / 1_000_000 }
+
+    /// Nanoseconds since 1970.
+    package static func nanoseconds() -> Int64 {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// A time of day as text in the format of RFC 3339, in UTC and with milliseconds.

@@ -90,7 +90,8 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         return value
     }
 
-    private static func text(_ value: UInt64) -> String {
+    /// An id as 16 hexadecimal digits.
+    static func text(_ value: UInt64) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }

@@ -21,6 +21,8 @@ struct GatewayOptions: Sendable {
     let admission: AdmissionSettings
     let pages: PagesOptions
     let webhooks: WebhookSettings
+    /// Which part of the calls is traced, 0 to 1.
+    let traceShare: Double
 
     init(_ reader: inout SettingsReader) {
         reader.section("Gateway")
@@ -47,6 +49,14 @@ struct GatewayOptions: Sendable {
         self.admission = AdmissionSettings(&reader)
         self.pages = PagesOptions(&reader)
         self.webhooks = WebhookSettings(&reader)
+        let share = reader.string(
+            "trace-sample", default: "0.01", placeholder: "SHARE",
+            help:
+                "Which part of the calls is traced, 0 to 1, with --traces. Traces that HTTP clients began count apart.")
+        self.traceShare = Double(share) ?? -1
+        if !(0...1).contains(self.traceShare) {
+            reader.reject("trace-sample", value: share, remedy: "give a number from 0 to 1, such as 0.01")
+        }
     }
 }
 
@@ -55,6 +65,7 @@ exit(
         "gateway", summary: "Connects clients: WebSocket and HTTP, reads, calls, feeds and notices.",
         backendRequests: .beforeHooks,
         settings: { GatewayOptions(&$0) },
+        traceShare: { $0.traceShare },
         check: { settings, reader in
             if !settings.hasInvalidApps, let validationError = AppKeyAuthenticator.validationError(in: settings.apps) {
                 reader.reject(settings.appsOption, value: nil, remedy: validationError)
@@ -67,6 +78,7 @@ exit(
                 lease: .seconds(Int64(extra.leaseSeconds)))
             settings.policies = host.settings.policies
             settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
+            settings.tracer = host.tracer
             settings.ring = .seconds(Int64(extra.ringSeconds))
             if let key = extra.sessionKey {
                 settings.sessionNamer = .keyed(key)

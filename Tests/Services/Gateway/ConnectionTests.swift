@@ -168,7 +168,6 @@ import Tokens
                 let input = try? Wire.decode(BarrageInput.self, from: value),
                 case .sendText(_, _, let caller) = input.command
             else { return nil }
-            #expect(record.headers.contains { $0.name == "traceparent" })
             return caller
         }
         #expect(caller.request.counter == 77)

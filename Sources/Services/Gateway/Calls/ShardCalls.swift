@@ -158,12 +158,9 @@ final class ShardCalls {
             throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
         }
         var record = record
-        var random = SystemRandomNumberGenerator()
-        let trace = TraceContext(isSampled: false, using: &random)
-        if !record.headers.contains(where: { $0.name == TraceContext.headerName }) {
-            record.headers.append((TraceContext.headerName, trace.bytes))
-        }
-        let sent = SentRecord(record: record, token: self.takeToken(), method: method)
+        let tracer = self.gateway.settings.tracer
+        let span = tracer.isOn ? CallSpan(tracer, &record) : nil
+        let sent = SentRecord(record: record, token: self.takeToken(), method: method, span: span)
         do throws(SinkRefusal) {
             try self.shard.write(sent.record, token: sent.token)
             return sent
@@ -289,5 +286,6 @@ extension ShardCalls {
         }
         self.gateway.metrics.called(
             ended.record.method, outcome, microseconds: (self.shard.now - ended.began).count * 1000)
+        ended.record.span?.end(ended.record.method, outcome, self.gateway.settings.tracer)
     }
 }

@@ -92,6 +92,7 @@ final class ShardHTTPCalls {
         if let call = ended ?? request.calls.ended(Self.requestCounter) {
             self.shard.gateway.metrics.called(
                 call.record.method, outcome, microseconds: (self.shard.now - call.began).count * 1000)
+            call.record.span?.end(call.record.method, outcome, self.shard.gateway.settings.tracer)
         }
         for complete in request.completes { complete(outcome) }
     }

@@ -171,6 +171,25 @@ final class FeedReader: FeedSource {
         for (partition, end) in ends {
             self.gateway.feeds.received(batches[partition] ?? [], partition: partition, end: end)
         }
+        let tracer = self.gateway.settings.tracer
+        if tracer.isOn { Self.recordSpans(of: accepted, tracer) }
+    }
+
+    /// Records the spans of traced feed items, from the broker to the shards' mailboxes.
+    private static func recordSpans(of records: [IncomingRecord], _ tracer: Tracer) {
+        let now = tracer.now
+        for record in records {
+            guard let context = tracer.sampled(record.header(TraceContext.headerName)) else { continue }
+            tracer.record(
+                TraceSpan(
+                    "fan-out", .consumer, tracer.child(of: context), parentID: context.spanID,
+                    start: record.timestamp * 1_000_000, end: now,
+                    attributes: [
+                        TraceSpan.Attribute("messaging.destination.name", .text(record.topic)),
+                        TraceSpan.Attribute("messaging.destination.partition.id", .text("\(record.partition)")),
+                        TraceSpan.Attribute("messaging.kafka.message.offset", .integer(record.offset)),
+                    ]))
+        }
     }
 
     private static func partition(_ number: Int) -> TopicPartition {

@@ -50,4 +50,6 @@ struct SentRecord: Sendable {
     var record: TopicRecord
     var token: UInt64
     var method: String
+    /// The call's span; nil if it is not traced.
+    var span: CallSpan?
 }

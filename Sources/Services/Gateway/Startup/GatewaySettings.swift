@@ -2,6 +2,7 @@
 package import ClientAddress
 package import GatewayCore
 package import MachineKit
+package import Observability
 package import PlazaModel
 
 /// The settings of a gateway.
@@ -58,6 +59,8 @@ package struct GatewaySettings: Sendable {
     package var badFrames = 10
     /// How long feed items are cached, for clients that resume.
     package var ring = PartitionFeedCache.span
+    /// Records the spans of calls and of the feed items that they cause.
+    package var tracer = Tracer.off
 
     /// Creates settings with the default limits.
     package init(

@@ -14,6 +14,9 @@ package final class ServiceHost: Sendable {
     package let metrics: MetricsRegistry
     /// The settings that all shells and followers of this process share.
     package let shellSettings: ShellSettings
+    /// Records spans, if there is a collector.
+    package let tracer: Tracer
+    private let exporter: SpanExporter?
     private let shared = Locked(Shared())
 
     private struct Shared {
@@ -22,13 +25,21 @@ package final class ServiceHost: Sendable {
         var isStopping = false
     }
 
-    private init(_ settings: ServiceSettings, service: String) {
+    private init(_ settings: ServiceSettings, service: String, traceShare: Double) {
         self.settings = settings
         self.log = Log(service: service, level: settings.logLevel).with([.process: .string(settings.instance)])
         self.metrics = MetricsRegistry()
-        self.shellSettings = ShellSettings(
+        let tracer = settings.traces == nil ? Tracer.off : Tracer(share: traceShare)
+        self.tracer = tracer
+        self.exporter = settings.traces.map { [log, metrics] collector in
+            SpanExporter(
+                tracer, collector: collector, service: service, instance: settings.instance, log: log, metrics: metrics)
+        }
+        var shellSettings = ShellSettings(
             kafka: settings.kafka(log: self.log), instance: settings.instance, partitions: settings.partitions,
             mode: settings.mode)
+        shellSettings.tracer = tracer
+        self.shellSettings = shellSettings
         self.metrics.addProcessMetrics()
         self.metrics.observe(MetricNames.Shell.ready, help: "Whether the service is ready: 1 or 0.") { [weak self] in
             self?.unreadyComponents.isEmpty == true ? 1 : 0
@@ -42,12 +53,14 @@ package final class ServiceHost: Sendable {
     ///   - summary: one sentence about the service, for `--help`.
     ///   - backendRequests: the requests that the service sends to apps' backends.
     ///   - extra: declares and reads the service's own settings.
+    ///   - traceShare: which part of the calls without a trace begins one, 0 to 1; only gateways get such calls.
     ///   - check: reports invalid combinations of settings, before anything is started.
     ///   - build: creates the service's components; called once the topics exist.
     /// - Returns: the process's exit status.
     package static func run<Extra: Sendable>(
         _ service: String, summary: String, backendRequests: AppsDocument.BackendRequests = .none,
         settings extra: (inout SettingsReader) -> Extra,
+        traceShare: (Extra) -> Double = { _ in 0 },
         check: (ServiceSettings, inout SettingsReader) -> Void = { _, _ in },
         build: @escaping @Sendable (ServiceHost, Extra) throws -> [any ServiceComponent]
     ) -> Int32 {
@@ -65,7 +78,7 @@ package final class ServiceHost: Sendable {
         }
         // The signals are blocked before any thread is made, so that only `signals.wait()` below receives them.
         let signals = StopSignals()
-        let host = ServiceHost(settings, service: service)
+        let host = ServiceHost(settings, service: service, traceShare: traceShare(own))
         return host.run(signals) { host in try build(host, own) }
     }
 
@@ -102,6 +115,7 @@ package final class ServiceHost: Sendable {
                 fail()
             }
         }
+        let tracing = self.exporter.map { exporter in DedicatedThread("traces") { exporter.run() } }
         signals.wait()
         let components = self.shared.withLock { shared in
             shared.isStopping = true
@@ -109,6 +123,9 @@ package final class ServiceHost: Sendable {
         }
         for component in components { component.stop() }
         let drained = worker.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
+        self.exporter?.stop()
+        // Spans are not worth a longer stop.
+        _ = tracing?.join(timeout: .seconds(1))
         server.stop()
         self.log.info("stopped", [.reason: drained ? "drained" : "cut off"])
         return failed.withLock { $0 } ? 1 : 0

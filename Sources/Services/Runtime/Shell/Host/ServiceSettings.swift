@@ -27,6 +27,8 @@ package struct ServiceSettings: Sendable {
     package var hasInvalidApps: Bool
     package var logLevel: LogLevel
     package var drainMilliseconds: Int
+    /// The collector that gets spans; nil: tracing is off.
+    package var traces: String?
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
     ///
@@ -68,6 +70,12 @@ package struct ServiceSettings: Sendable {
         self.drainMilliseconds = reader.milliseconds(
             "drain-milliseconds", default: 1500, range: 0...60_000,
             help: "How long a stop may take before what is left is cut off.")
+        self.traces = reader.optionalString(
+            "traces", placeholder: "URL",
+            help: "A collector of traces (OTLP/HTTP in JSON), such as http://127.0.0.1:4318. Without one: no traces.")
+        if let traces, !traces.hasPrefix("http://"), !traces.hasPrefix("https://") {
+            reader.reject("traces", value: traces, remedy: "give an address that begins with http:// or https://")
+        }
         self.apps = []
         var hasInvalidApps = false
         if path != nil, inline != nil {

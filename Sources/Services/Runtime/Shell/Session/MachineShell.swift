@@ -106,6 +106,8 @@ package struct ShellSettings: Sendable {
     ///
     /// The in-memory broker needs more than twice its own rebalance interval.
     package var sessionTimeout: GroupSessionTimeout
+    /// Records the spans of traced inputs.
+    package var tracer = Tracer.off
 
     package init(kafka: KafkaSettings, instance: String, partitions: Int, mode: KafkaMode) {
         self.kafka = kafka

@@ -49,6 +49,7 @@ extension ShellSession {
             return try self.rollBack(partitions, error)
         }
         self.replyProducer.send(replies)
+        self.spans?.committed()
         self.reportProgress { $0.workDone() }
         self.metrics.batchCommitted(
             records: records.count, written: output.items.count + output.rows.count, replies: replies.count,
@@ -76,7 +77,9 @@ extension ShellSession {
     ) throws {
         try self.throwIfTaken(partition, records)
         var effects: [Effect] = []
+        let began = self.spans?.now
         try partition.process(records, effects: &effects)
+        if let began { self.spans?.decided(records, from: began) }
         self.collect(effects, of: records, partition, into: &output, &replies)
     }
 
@@ -96,14 +99,11 @@ extension ShellSession {
     ) {
         let causes = partition.processor.causes
         for (index, effect) in effects.enumerated() {
-            var trace: [UInt8]?
-            if index < causes.count,
-                let header = records[records.startIndex + causes[index]].header(TraceHeader.name),
-                let context = TraceContext(parsing: header)
-            {
-                trace = context.child(using: &self.spans).bytes
-            }
-            let record = TopicRecord(effect).outgoing(partitions: self.settings.partitions, trace: trace)
+            let topicRecord = TopicRecord(effect)
+            let cause = index < causes.count ? records[records.startIndex + causes[index]] : nil
+            let record = topicRecord.outgoing(
+                partitions: self.settings.partitions,
+                trace: cause.flatMap { self.traceHeader(of: topicRecord.topic, causedBy: $0) })
             if case .reply = effect {
                 replies.append(record)
             } else {
@@ -111,6 +111,14 @@ extension ShellSession {
                     BatchOutput.Item(record: record, inboxPartition: partition.topicPartition.partition))
             }
         }
+    }
+
+    /// The trace header of an effect's record.
+    ///
+    /// While this process records no spans, the cause's header goes on unchanged, so that later hops stay in its trace.
+    private func traceHeader(of topic: PlazaTopic, causedBy record: IncomingRecord) -> [UInt8]? {
+        guard let header = record.header(TraceHeader.name) else { return nil }
+        return self.spans?.effectHeader(of: topic.rawValue, causedBy: record) ?? header
     }
 
     // MARK: Making it durable
@@ -183,6 +191,7 @@ extension ShellSession {
     /// - Throws: `error`, when the session cannot continue after it.
     func rollBack(_ partitions: [OwnedPartition], _ error: any Error) throws {
         for partition in partitions { partition.batchRolledBack() }
+        self.spans?.rolledBack()
         switch error {
         case let error as KafkaError:
             self.metrics.aborted.add()

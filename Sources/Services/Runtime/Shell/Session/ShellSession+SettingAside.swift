@@ -58,7 +58,10 @@ extension ShellSession {
             var effects: [Effect] = []
             switch step {
             case .dueRow: _ = try partition.processNextDue(before: record, effects: &effects)
-            case .input: try partition.process([record], effects: &effects)
+            case .input:
+                let began = self.spans?.now
+                try partition.process([record], effects: &effects)
+                if let began { self.spans?.decided([record], from: began) }
             }
             self.collect(effects, of: [record], partition, into: &output, &replies)
             try self.transact(&output, [partition], group)
@@ -68,10 +71,12 @@ extension ShellSession {
                 return false
             }
             partition.batchRolledBack()
+            self.spans?.rolledBack()
             try self.setAside(step, record, partition, failure, group)
             return true
         }
         self.replyProducer.send(replies)
+        self.spans?.committed()
         self.reportProgress { $0.workDone() }
         return true
     }

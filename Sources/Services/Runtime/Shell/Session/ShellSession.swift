@@ -42,7 +42,8 @@ final class ShellSession {
     private var hasJoined = false
     private var nextBatchAt = MonotonicTime.distantPast
     var failure: (any Error)?
-    var spans = SeededRandom(seed: UInt64.random(in: .min ... .max))
+    /// The spans of the batch in progress; nil while tracing is off.
+    var spans: BatchSpans?
 
     var waker: ConsumerWaker { self.consumer.waker }
     var isStopping: Bool { self.status.isStopping }
@@ -57,6 +58,7 @@ final class ShellSession {
         self.registry = registry
         self.metrics = ShellMetrics(registry, machine: spec.name)
         self.status = status
+        self.spans = BatchSpans(settings.tracer, machine: spec.name)
         self.leaseGuard = LeaseGuard(
             limit: Milliseconds(sessionTimeout - GroupSessionTimeout.heartbeatInterval - .milliseconds(100)))
         let clientMetrics = KafkaClientMetrics(registry)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+
+/// Chooses which traces are recorded, and keeps their spans until they are sent.
+///
+/// May be used from any thread. While it is off, callers ask `isOn` and do nothing else: no id is drawn, no clock is
+/// read and nothing is allocated.
+package final class Tracer: Sendable {
+    /// A tracer that records nothing.
+    package static let off = Tracer(isOn: false, share: 0, capacity: 0) { 0 }
+
+    /// The most spans that wait to be sent: a collector that is slow for some seconds loses none.
+    package static let capacity = 8192
+    /// With this many spans a request is sent at once.
+    package static let batch = 512
+
+    /// Whether spans are recorded.
+    package let isOn: Bool
+    /// Traces are recorded whose random number is below; nil: all.
+    private let threshold: UInt64?
+    private let clock: @Sendable () -> Int64
+    private let buffer: Locked<SpanBuffer>
+    private let batchReady = WakeSignal()
+
+    /// Creates a tracer that records spans.
+    ///
+    /// - Parameters:
+    ///   - share: which part of the calls without a trace begins one, 0 to 1.
+    ///   - capacity: the most spans that wait to be sent.
+    ///   - clock: nanoseconds since 1970.
+    package convenience init(
+        share: Double, capacity: Int = Tracer.capacity,
+        clock: @escaping @Sendable () -> Int64 = { WallClock.nanoseconds() }
+    ) {
+        self.init(isOn: true, share: share, capacity: capacity, clock: clock)
+    }
+
+    private init(isOn: Bool, share: Double, capacity: Int, clock: @escaping @Sendable () -> Int64) {
+        self.isOn = isOn
+        self.threshold = share >= 1 ? nil : UInt64(max(0, share) * 0x1p63) << 1
+        self.clock = clock
+        self.buffer = Locked(SpanBuffer(capacity: capacity))
+    }
+
+    /// The time for a span: nanoseconds since 1970.
+    package var now: Int64 { self.clock() }
+
+    /// Begins a trace for a call that has none.
+    ///
+    /// - Returns: the context of its first span; nil if the call is not in the sample.
+    package func startTrace() -> TraceContext? {
+        guard self.isOn else { return nil }
+        var random = SystemRandomNumberGenerator()
+        if let threshold, random.next() >= threshold { return nil }
+        return TraceContext(isSampled: true, using: &random)
+    }
+
+    /// The context of a new span below another.
+    package func child(of parent: TraceContext) -> TraceContext {
+        var random = SystemRandomNumberGenerator()
+        return parent.child(using: &random)
+    }
+
+    /// The context in a record's header if its spans are to be recorded; nil otherwise.
+    package func sampled(_ header: [UInt8]?) -> TraceContext? {
+        guard self.isOn, let header, let context = TraceContext(parsing: header), context.isSampled else { return nil }
+        return context
+    }
+
+    /// Keeps a finished span; never waits.
+    package func record(_ span: TraceSpan) {
+        let count = self.buffer.withLock { buffer in
+            buffer.append(span)
+            return buffer.count
+        }
+        if count >= Self.batch { self.batchReady.wakeUp() }
+    }
+
+    /// Waits until a batch is full, for at most `timeout`.
+    package func waitForBatch(timeout: Duration) { _ = self.batchReady.wait(timeout: timeout) }
+
+    /// Ends a wait for a batch.
+    package func wakeUp() { self.batchReady.wakeUp() }
+
+    /// Removes the oldest spans, at most a batch.
+    package func takeBatch() -> [TraceSpan] { self.buffer.withLock { $0.take(max: Self.batch) } }
+
+    /// The number of spans that were dropped since the last call.
+    package func takeDropped() -> Int { self.buffer.withLock { $0.takeDropped() } }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import LoadKit
+import PlazaModel
+import PlazaWire
+import ProtocolClient
+import TestSupport
+import Testing
+
+/// One message through real processes, as a collector sees it.
+@Suite(.serialized) struct TracingClusterTests {
+    /// A span as it arrived, with its service.
+    private struct ReceivedSpan {
+        var service: String
+        var trace: String
+        var id: String
+        var parent: String?
+        var name: String
+    }
+
+    private static func text(_ value: JSONValue?) -> String? {
+        if case .text(let text)? = value { text } else { nil }
+    }
+
+    private static func elements(_ value: JSONValue?) -> [JSONValue] {
+        if case .array(let elements)? = value { elements } else { [] }
+    }
+
+    private static func spans(in received: [WebhookReceiver.Received]) -> [ReceivedSpan] {
+        received.flatMap { request -> [ReceivedSpan] in
+            guard let body = try? Wire.decode(JSONValue.self, from: request.body) else { return [] }
+            return Self.elements(body.members["resourceSpans"]).flatMap { resource -> [ReceivedSpan] in
+                let service = Self.elements(resource.members["resource"]?.members["attributes"])
+                    .first { $0.members["key"] == "service.name" }?.members["value"]?.members["stringValue"]
+                return Self.elements(resource.members["scopeSpans"]).flatMap { Self.elements($0.members["spans"]) }
+                    .map { span in
+                        ReceivedSpan(
+                            service: Self.text(service) ?? "", trace: Self.text(span.members["traceId"]) ?? "",
+                            id: Self.text(span.members["spanId"]) ?? "",
+                            parent: Self.text(span.members["parentSpanId"]),
+                            name: Self.text(span.members["name"]) ?? "")
+                    }
+            }
+        }
+    }
+
+    /// The names from a span up to the first of its trace.
+    private static func chain(from last: ReceivedSpan, in spans: [ReceivedSpan]) -> [String] {
+        var chain = ["\(last.service): \(last.name)"]
+        var span = last
+        while let parent = span.parent, let found = spans.first(where: { $0.id == parent && $0.trace == span.trace }) {
+            chain.append("\(found.service): \(found.name)")
+            span = found
+        }
+        return chain.reversed()
+    }
+
+    @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
+    func `a message is one trace with a span for each hop`(realKafka: Int?) async throws {
+        let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        var options = LiveCluster.options(realKafka: realKafka)
+        options.environment["LIVEPLAZA_TRACES"] = collector.url
+        options.extraArguments[.gateway] = ["--trace-sample", "1"]
+        try await LiveCluster.with(options) { cluster in
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let harness = try ClusterHarness(cluster)
+            let alice = DemoUser("alice", harness.client("alice", on: hub))
+            try await alice.call("live.create", CallParams(live: "a"), live: "a")
+            try await alice.call("live.join", CallParams(live: "a"), live: "a")
+            try await alice.call("barrage.sendText", ["live": "a", "text": "hello"] as JSONValue, live: "a")
+            let received = await runOnDedicatedThread {
+                collector.wait(timeout: .seconds(30)) { received in
+                    let spans = Self.spans(in: received)
+                    guard let call = spans.first(where: { $0.name == "call barrage.sendText" }) else { return false }
+                    let names = Set(spans.filter { $0.trace == call.trace }.map(\.name))
+                    return names.isSuperset(of: ["fan-out", "effect room.feed", "effect replies"])
+                }
+            }
+            let spans = Self.spans(in: try #require(received))
+            let call = try #require(spans.first { $0.name == "call barrage.sendText" })
+            let fanOut = try #require(spans.first { $0.name == "fan-out" && $0.trace == call.trace })
+            #expect(
+                Self.chain(from: fanOut, in: spans) == [
+                    "gateway: call barrage.sendText", "barrage-fanout: topic barrage.inbox",
+                    "barrage-fanout: decide barrage", "barrage-fanout: effect room.feed", "gateway: fan-out",
+                ])
+            #expect(spans.allSatisfy { $0.trace.utf8.count == 32 && $0.id.utf8.count == 16 })
+        }
+    }
+}

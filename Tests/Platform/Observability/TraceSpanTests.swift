@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Observability
+import Testing
+
+/// Spans as a collector gets them, and which of them it gets.
+@Suite struct TraceSpanTests {
+    private static func context() throws -> TraceContext {
+        try #require(TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+    }
+
+    private static func span(_ name: String = "call x", end: Int64 = 2, failure: String? = nil) throws -> TraceSpan {
+        TraceSpan(
+            name, .server, try Self.context(), parentID: 0xAB, start: 1, end: end,
+            attributes: [TraceSpan.Attribute("rpc.method", .text("a\"b")), TraceSpan.Attribute("n", .integer(7))],
+            failure: failure)
+    }
+
+    @Test func `a request has the form of OTLP's JSON`() throws {
+        let body = OTLPSpans.body(
+            [try Self.span(failure: "roomMuted")], service: "gateway", instance: "gateway-1")
+        #expect(
+            String(decoding: body, as: UTF8.self)
+                == #"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"gateway"}},"#
+                + #"{"key":"service.instance.id","value":{"stringValue":"gateway-1"}}]},"#
+                + #""scopeSpans":[{"scope":{"name":"liveplaza"},"spans":["#
+                + #"{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","#
+                + #""parentSpanId":"00000000000000ab","name":"call x","kind":2,"#
+                + #""startTimeUnixNano":"1","endTimeUnixNano":"2","#
+                + #""attributes":[{"key":"rpc.method","value":{"stringValue":"a\"b"}},{"key":"n","value":{"intValue":"7"}}],"#
+                + #""status":{"code":2,"message":"roomMuted"}}]}]}]}"#)
+    }
+
+    @Test func `several spans are valid JSON, and no span ends before it begins`() throws {
+        let early = try Self.span("a\n\u{1}", end: -5)
+        #expect(early.end == early.start)
+        let body = OTLPSpans.body([early, try Self.span()], service: "s", instance: "i")
+        #expect(try JSONSerialization.jsonObject(with: Data(body)) is [String: Any])
+    }
+
+    @Test func `a full buffer drops new spans and counts them`() throws {
+        var buffer = SpanBuffer(capacity: 2)
+        for number in 1...5 { buffer.append(try Self.span("\(number)")) }
+        #expect(buffer.count == 2 && buffer.takeDropped() == 3 && buffer.takeDropped() == 0)
+        #expect(buffer.take(max: 1).map(\.name) == ["1"])
+        buffer.append(try Self.span("6"))
+        #expect(buffer.take(max: 9).map(\.name) == ["2", "6"])
+    }
+
+    @Test func `a tracer that is off begins no trace and goes on with none`() throws {
+        #expect(!Tracer.off.isOn && Tracer.off.startTrace() == nil)
+        #expect(Tracer.off.sampled(try Self.context().bytes) == nil)
+    }
+
+    @Test func `the share says how many traces begin, and a sampled header always counts`() throws {
+        let none = Tracer(share: 0)
+        let all = Tracer(share: 1)
+        let half = Tracer(share: 0.5)
+        #expect((0..<100).allSatisfy { _ in none.startTrace() == nil })
+        #expect((0..<100).allSatisfy { _ in all.startTrace()?.isSampled == true })
+        let begun = (0..<1000).filter { _ in half.startTrace() != nil }.count
+        #expect((300...700).contains(begun))
+        #expect(none.sampled(try Self.context().bytes) == (try Self.context()))
+        #expect(none.sampled(Array("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00".utf8)) == nil)
+        #expect(none.sampled(nil) == nil && none.sampled(Array("wrong".utf8)) == nil)
+    }
+
+    @Test func `a tracer keeps spans until they are taken`() throws {
+        let tracer = Tracer(share: 1, capacity: 3)
+        for number in 1...4 { tracer.record(try Self.span("\(number)")) }
+        #expect(tracer.takeBatch().map(\.name) == ["1", "2", "3"] && tracer.takeDropped() == 1)
+        #expect(tracer.takeBatch() == [])
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import KafkaClient
+import Observability
+import Testing
+
+@testable import ServiceShell
+
+/// The spans that a service records for its inputs.
+@Suite struct BatchSpansTests {
+    private static let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    private static func record(_ offset: Int64, _ header: String?) -> IncomingRecord {
+        IncomingRecord(
+            topic: "barrage.inbox", partition: 3, offset: offset, timestamp: 5, key: nil, value: [],
+            headers: header.map { [KafkaHeader(name: "traceparent", text: $0)] } ?? [])
+    }
+
+    @Test func `without a tracer there are no spans`() {
+        #expect(BatchSpans(.off, machine: "barrage") == nil)
+    }
+
+    @Test func `a traced input has a span for its topic, its decision and each effect, one below the other`() throws {
+        let tracer = Tracer(share: 0) { 9_000_000 }
+        var spans = try #require(BatchSpans(tracer, machine: "barrage"))
+        let input = Self.record(7, Self.header)
+        spans.decided([input], from: 8_000_000)
+        let effect = spans.effectHeader(of: "room.feed", causedBy: input)
+        let header = try #require(effect)
+        #expect(tracer.takeBatch() == [], "a batch that is not durable has no spans")
+        spans.committed()
+        let recorded = tracer.takeBatch()
+        #expect(recorded.map(\.name) == ["topic barrage.inbox", "decide barrage", "effect room.feed"])
+        #expect(recorded.map(\.start) == [5_000_000, 8_000_000, 9_000_000])
+        #expect(recorded.map(\.end) == [8_000_000, 9_000_000, 9_000_000])
+        let cause = try #require(TraceContext(Self.header))
+        #expect(recorded.allSatisfy { $0.context.traceID == cause.traceID })
+        #expect(recorded.map(\.parentID) == [cause.spanID, recorded[0].context.spanID, recorded[1].context.spanID])
+        #expect(TraceContext(parsing: header) == recorded[2].context, "the next hop goes on below the effect")
+        spans.committed()
+        #expect(tracer.takeBatch() == [])
+    }
+
+    @Test func `inputs without a sampled trace have none, and a batch that is rolled back has none`() throws {
+        let tracer = Tracer(share: 1) { 1 }
+        var spans = try #require(BatchSpans(tracer, machine: "barrage"))
+        let plain = Self.record(1, nil)
+        let unsampled = Self.record(2, String(Self.header.dropLast()) + "0")
+        spans.decided([plain, unsampled], from: 1)
+        let headerOfPlain = spans.effectHeader(of: "room.feed", causedBy: plain)
+        #expect(headerOfPlain == nil)
+        let headerOfUnsampled = spans.effectHeader(of: "room.feed", causedBy: unsampled)
+        #expect(headerOfUnsampled == nil)
+        let traced = Self.record(3, Self.header)
+        spans.decided([traced], from: 1)
+        spans.rolledBack()
+        let headerOfTraced = spans.effectHeader(of: "room.feed", causedBy: traced)
+        #expect(headerOfTraced == nil)
+        spans.committed()
+        #expect(tracer.takeBatch() == [])
+    }
+}

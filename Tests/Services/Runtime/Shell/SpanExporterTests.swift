@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Observability
+import ServiceShell
+import TestSupport
+import Testing
+
+/// Spans on their way to a collector on this machine.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SpanExporterTests {
+    private static func span(_ number: Int) -> TraceSpan {
+        var random = SystemRandomNumberGenerator()
+        return TraceSpan(
+            "span \(number)", .internal, TraceContext(isSampled: true, using: &random), parentID: nil, start: 1, end: 2)
+    }
+
+    private static func exporter(_ tracer: Tracer, _ url: String, _ metrics: MetricsRegistry) -> SpanExporter {
+        SpanExporter(
+            tracer, collector: url, service: "gateway", instance: "gateway-1", log: .none, metrics: metrics)
+    }
+
+    private static func count(_ fate: String, _ metrics: MetricsRegistry) -> Int {
+        metrics.counter(MetricNames.Traces.spans, help: "", labels: ["fate": fate]).value
+    }
+
+    @Test func `a collector's address may have OTLP's path`() {
+        for address in ["http://c:4318", "http://c:4318/", "http://c:4318/v1/traces", "http://c:4318/v1/traces/"] {
+            #expect(SpanExporter.address(address) == "http://c:4318/v1/traces")
+        }
+    }
+
+    @Test func `all spans arrive, the last ones when the exporter stops`() async throws {
+        let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let metrics = MetricsRegistry()
+        let tracer = Tracer(share: 1)
+        let exporter = Self.exporter(tracer, collector.url, metrics)
+        for number in 1...(Tracer.batch + 3) { tracer.record(Self.span(number)) }
+        await runOnDedicatedThread {
+            let thread = DedicatedThread("exporter") { exporter.run() }
+            _ = collector.wait { $0.map(\.text).joined().contains("\"span \(Tracer.batch + 3)\"") }
+            tracer.record(Self.span(9999))
+            exporter.stop()
+            thread.join()
+        }
+        let text = collector.received.map(\.text).joined()
+        #expect(text.contains("\"span 1\"") && text.contains("\"span 9999\""))
+        #expect(collector.received.allSatisfy { $0.headers["content-type"] == "application/json" })
+        #expect(Self.count("sent", metrics) == Tracer.batch + 4 && Self.count("failed", metrics) == 0)
+    }
+
+    @Test func `while a collector is slow, spans are dropped and counted, and nobody waits`() async throws {
+        let collector = try WebhookReceiver { _, _ in .keepSilent }
+        let metrics = MetricsRegistry()
+        let tracer = Tracer(share: 1, capacity: 10)
+        let exporter = Self.exporter(tracer, collector.url, metrics)
+        tracer.record(Self.span(0))
+        await runOnDedicatedThread {
+            let thread = DedicatedThread("exporter") { exporter.run() }
+            _ = collector.wait { !$0.isEmpty }
+            for number in 1...100 { tracer.record(Self.span(number)) }
+            collector.stop()
+            exporter.stop()
+            thread.join()
+        }
+        #expect(Self.count("dropped", metrics) == 90)
+        #expect(Self.count("failed", metrics) == 11 && Self.count("sent", metrics) == 0)
+    }
+
+    @Test func `a collector that refuses loses its batch and gets the next one`() async throws {
+        let collector = try WebhookReceiver { index, _ in .answer(index == 0 ? 503 : 200, "") }
+        let metrics = MetricsRegistry()
+        let tracer = Tracer(share: 1)
+        let exporter = Self.exporter(tracer, collector.url, metrics)
+        tracer.record(Self.span(1))
+        await runOnDedicatedThread {
+            let thread = DedicatedThread("exporter") { exporter.run() }
+            _ = collector.wait { $0.count == 1 }
+            tracer.record(Self.span(2))
+            _ = collector.wait { $0.count == 2 }
+            exporter.stop()
+            thread.join()
+        }
+        #expect(Self.count("failed", metrics) == 1 && Self.count("sent", metrics) == 1)
+    }
+}
