@@ -2,7 +2,10 @@
 internal import Foundation
 
 /// The result of one round.
-package struct RoundResult: Sendable, Encodable {
+package struct RoundResult: Hashable, Sendable, Codable {
+    /// The seed, and the part of the kinds' names to which the run was limited: with the number, they give the round.
+    package var seed: UInt64
+    package var only: String?
     package var number: Int
     /// The fault in words, and its class.
     package var fault: String
@@ -21,14 +24,32 @@ package struct RoundResult: Sendable, Encodable {
     package var requests: Int
     /// The broken promises, one sentence each; none: the round held.
     package var findings: [String]
+
+    package init(
+        seed: UInt64, only: String?, number: Int, fault: String, kind: String, longestPause: Double, admitted: Int,
+        refused: [String: Int], missing: Int, repeated: Int, reordered: Int, falseLeaves: Int, battles: Int,
+        requests: Int, findings: [String]
+    ) {
+        (self.seed, self.only, self.number) = (seed, only, number)
+        (self.fault, self.kind) = (fault, kind)
+        (self.longestPause, self.admitted, self.refused) = (longestPause, admitted, refused)
+        (self.missing, self.repeated, self.reordered) = (missing, repeated, reordered)
+        self.falseLeaves = falseLeaves
+        (self.battles, self.requests) = (battles, requests)
+        self.findings = findings
+    }
 }
 
-/// The results of a run.
-package struct ChaosReport: Sendable, Encodable {
-    package var seed: UInt64
-    package var rounds: [RoundResult] = []
+/// The results of one run, or of several.
+package struct ChaosReport: Hashable, Sendable, Codable {
+    package var rounds: [RoundResult]
 
-    package init(seed: UInt64) { self.seed = seed }
+    package init(rounds: [RoundResult] = []) { self.rounds = rounds }
+
+    /// Reads a report that `json` made.
+    ///
+    /// - Throws: `DecodingError` for any other text.
+    package init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
 
     package var isPassed: Bool { !self.rounds.isEmpty && self.rounds.allSatisfy(\.findings.isEmpty) }
 
@@ -41,32 +62,46 @@ package struct ChaosReport: Sendable, Encodable {
 
     /// The report as a table, one line for each class of fault, with what was found below.
     package var table: String {
-        let header = Self.line([
-            "fault", "times", "messages", "lost", "repeated", "false leaves", "battles", "requests",
-            "pause ms p50", "p99", "max", "verdict",
-        ])
-        var lines = [header]
-        for (kind, rounds) in Dictionary(grouping: self.rounds, by: \.kind).sorted(by: { $0.key < $1.key }) {
-            let pauses = rounds.map(\.longestPause).sorted()
-            lines.append(
-                Self.line([
-                    kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))", "\(Self.sum(rounds, \.missing))",
-                    "\(Self.sum(rounds, \.repeated) + Self.sum(rounds, \.reordered))",
-                    "\(Self.sum(rounds, \.falseLeaves))", "\(Self.sum(rounds, \.battles))",
-                    "\(Self.sum(rounds, \.requests))", Self.percentile(50, pauses), Self.percentile(99, pauses),
-                    Self.percentile(100, pauses), rounds.allSatisfy(\.findings.isEmpty) ? "held" : "BROKEN",
-                ]))
-        }
+        var lines = ([Self.header] + self.cells).map(Self.line)
         for round in self.rounds where !round.findings.isEmpty {
-            lines.append("round \(round.number), \(round.fault); again: --seed \(self.seed) --round \(round.number)")
+            let only = round.only.map { " --only '\($0)'" } ?? ""
+            lines.append(
+                "round \(round.number), \(round.fault); again: --seed \(round.seed)\(only) --round \(round.number)")
             lines += round.findings.map { "    \($0)" }
         }
         let broken = self.rounds.filter { !$0.findings.isEmpty }.count
+        let seeds = Set(self.rounds.map(\.seed)).sorted().map(String.init).joined(separator: ", ")
         lines.append(
             broken == 0
-                ? "All promises held in \(self.rounds.count) rounds with seed \(self.seed)."
-                : "FAILED: promises were broken in \(broken) of \(self.rounds.count) rounds with seed \(self.seed).")
+                ? "All promises held in \(self.rounds.count) rounds with seed \(seeds)."
+                : "FAILED: promises were broken in \(broken) of \(self.rounds.count) rounds with seed \(seeds).")
         return lines.joined(separator: "\n")
+    }
+
+    /// The table in Markdown, without what was found.
+    package var markdown: String {
+        let rule = Self.header.map { _ in "---" }
+        return ([Self.header, rule] + self.cells).map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
+    }
+
+    private static let header = [
+        "fault", "times", "messages", "lost", "repeated", "false leaves", "battles", "requests",
+        "pause ms p50", "p99", "max", "verdict",
+    ]
+
+    /// The cells of the table, one row for each class of fault.
+    private var cells: [[String]] {
+        Dictionary(grouping: self.rounds, by: \.kind).sorted { $0.key < $1.key }.map { kind, rounds in
+            let pauses = rounds.map(\.longestPause).sorted()
+            let broken = rounds.filter { !$0.findings.isEmpty }.count
+            return [
+                kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))", "\(Self.sum(rounds, \.missing))",
+                "\(Self.sum(rounds, \.repeated) + Self.sum(rounds, \.reordered))",
+                "\(Self.sum(rounds, \.falseLeaves))", "\(Self.sum(rounds, \.battles))",
+                "\(Self.sum(rounds, \.requests))", Self.percentile(50, pauses), Self.percentile(99, pauses),
+                Self.percentile(100, pauses), broken == 0 ? "held" : "BROKEN in \(broken)",
+            ]
+        }
     }
 
     private static func sum(_ rounds: [RoundResult], _ value: KeyPath<RoundResult, Int>) -> Int {

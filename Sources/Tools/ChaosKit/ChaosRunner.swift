@@ -12,17 +12,21 @@ package struct ChaosPlan: Sendable {
     package var duration: Duration
     /// A part of the names of the kinds of faults to inject; nil: all.
     package var only: String?
+    /// The file of libfaketime; nil: no clock is wrong.
+    package var clockLibrary: String?
     /// Makes a token for a user, or for the app's server.
     package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
 
     package init(
         seed: UInt64, rounds: ClosedRange<Int>, duration: Duration, only: String? = nil,
+        clockLibrary: String? = nil,
         token: @escaping @Sendable (String, Bool) -> String
     ) {
         self.seed = seed
         self.rounds = rounds
         self.duration = duration
         self.only = only
+        self.clockLibrary = clockLibrary
         self.token = token
     }
 }
@@ -58,11 +62,13 @@ package enum ChaosRunner {
         let options = cluster.options
         let brokers = if case .kafkaHome(_, let count) = options.broker { count } else { 0 }
         let instances = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, options.instances(of: $0)) })
-        let shape = ClusterShape(instances: instances, brokers: brokers, links: network?.links ?? [])
+        let shape = ClusterShape(
+            instances: instances, brokers: brokers, links: network?.links ?? [],
+            hasFakeClock: plan.clockLibrary != nil)
         let schedule = FaultSchedule(seed: plan.seed, shape: shape, only: plan.only)
         if schedule.count == 0 { throw ChaosError.noFault(plan.only ?? "") }
         let deadline = ContinuousClock.now + plan.duration
-        var report = ChaosReport(seed: plan.seed)
+        var report = ChaosReport()
         for number in plan.rounds where report.rounds.isEmpty || ContinuousClock.now < deadline {
             let round = schedule.round(number)
             say("round \(round.number): \(round.fault)")
@@ -90,13 +96,14 @@ package enum ChaosRunner {
                 addresses: addresses, name: name, token: plan.token,
                 allowed: round.fault.allowedStandstill + .seconds(15)))
         let isOver = Locked(false)
+        let injector = FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
         async let history = workload.run { isOver.withLock { $0 } }
         let load = try await Self.load(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
-            await FaultInjector.inject(round.fault, into: cluster, network) { await workload.untilLastSecondOfBattle() }
+            await injector.inject(round.fault) { await workload.untilLastSecondOfBattle() }
         }
         isOver.withLock { $0 = true }
-        return Self.result(round, load, await history)
+        return Self.result(round, plan, load, await history)
     }
 
     /// Runs messages in four lives until the fault is over and some seconds longer.
@@ -127,7 +134,9 @@ package enum ChaosRunner {
         return refused
     }
 
-    private static func result(_ round: ChaosRound, _ load: LoadReport, _ history: RoundHistory) -> RoundResult {
+    private static func result(
+        _ round: ChaosRound, _ plan: ChaosPlan, _ load: LoadReport, _ history: RoundHistory
+    ) -> RoundResult {
         var findings = HistoryChecker.findings(in: history).map(\.description)
         findings += load.failures.map { "load: \($0)" }
         if let failure = load.nothingAdmittedFailure { findings.append("load: \(failure)") }
@@ -143,7 +152,8 @@ package enum ChaosRunner {
                 "recovery: a feed paused for \(Int(load.longestPauseMilliseconds)) ms, more than \(Int(allowed))")
         }
         return RoundResult(
-            number: round.number, fault: round.fault.description, kind: round.fault.kind,
+            seed: plan.seed, only: plan.only, number: round.number, fault: round.fault.description,
+            kind: round.fault.kind,
             longestPause: load.longestPauseMilliseconds, admitted: load.admitted, refused: Self.refused(load),
             missing: load.missing,
             repeated: load.repeated, reordered: load.reordered, falseLeaves: load.unexpectedLeaveTips,

@@ -3,20 +3,23 @@ internal import ClusterKit
 internal import Glibc
 
 /// Carries out faults on a running cluster.
-enum FaultInjector {
+struct FaultInjector: Sendable {
+    /// The cluster; it must restart processes that exit.
+    let cluster: LocalCluster
+    /// Its proxies; without them no link is interrupted.
+    let network: ChaosNetwork?
+    /// The file of libfaketime; without it no clock is wrong.
+    let clockLibrary: String?
+
     /// Injects one fault; returns when it is over, not when the cluster has recovered.
     ///
     /// A process that is down just now is hit already, so that failures to reach it are ignored.
     ///
     /// - Parameters:
     ///   - fault: the fault.
-    ///   - cluster: the cluster; it must restart processes that exit.
-    ///   - network: the proxies of the cluster; without them no link is interrupted.
     ///   - untilBattleEnds: waits until a battle is in its last second, at most some seconds.
-    static func inject(
-        _ fault: Fault, into cluster: LocalCluster, _ network: ChaosNetwork?,
-        untilBattleEnds: @Sendable () async -> Void
-    ) async {
+    func inject(_ fault: Fault, untilBattleEnds: @Sendable () async -> Void) async {
+        let cluster = self.cluster
         switch fault {
         case .kill(let names):
             await withTaskGroup(of: Void.self) { group in
@@ -27,10 +30,10 @@ enum FaultInjector {
                 try? await cluster.kill(name)
                 try? await Task.sleep(for: .seconds(2))
             }
-        case .freeze(let names, let seconds): await Self.freeze(names, .seconds(seconds), cluster)
+        case .freeze(let names, let seconds): await self.freeze(names, .seconds(seconds))
         case .freezeAtBattleEnd(let names, let seconds):
             await untilBattleEnds()
-            await Self.freeze(names, .seconds(seconds), cluster)
+            await self.freeze(names, .seconds(seconds))
         case .terminate(let name): try? await cluster.restart(name)
         case .rollingRestart(let kind):
             for process in cluster.processes where process.kind == kind.rawValue {
@@ -44,15 +47,20 @@ enum FaultInjector {
             // A broker that has ended of it was started anew without the limit.
             try? await cluster.limitFileSize(of: name, to: nil)
         case .interrupt(let link, let interruption, let seconds):
-            network?.interrupt(link, interruption)
+            self.network?.interrupt(link, interruption)
             try? await Task.sleep(for: .seconds(seconds))
-            network?.interrupt(link, .none)
+            self.network?.interrupt(link, .none)
+        case .setClock(let name, let ahead, let seconds):
+            guard let library = self.clockLibrary else { return }
+            try? await cluster.restart(name, clockAhead: ahead, library: library)
+            try? await Task.sleep(for: .seconds(seconds))
+            try? await cluster.restart(name, clockAhead: 0, library: library)
         }
     }
 
-    private static func freeze(_ names: [String], _ duration: Duration, _ cluster: LocalCluster) async {
-        for name in names { try? cluster.signal(name, SIGSTOP) }
+    private func freeze(_ names: [String], _ duration: Duration) async {
+        for name in names { try? self.cluster.signal(name, SIGSTOP) }
         try? await Task.sleep(for: duration)
-        for name in names { try? cluster.signal(name, SIGCONT) }
+        for name in names { try? self.cluster.signal(name, SIGCONT) }
     }
 }

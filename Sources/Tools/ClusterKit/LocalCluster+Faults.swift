@@ -33,4 +33,22 @@ extension LocalCluster {
             _ = ChildProcess.run(command, environment: ["PATH": "/usr/bin:/bin"], output: .nothing)
         }
     }
+
+    /// Starts a process anew with a clock of the day that is wrong, by libfaketime; its monotonic clock stays right.
+    ///
+    /// - Parameters:
+    ///   - name: the process.
+    ///   - seconds: how far its clock is ahead; negative: behind; 0: it is right again.
+    ///   - library: the file of libfaketime, which is loaded before all others.
+    /// - Throws: `unknownProcess`.
+    package func restart(_ name: String, clockAhead seconds: Int, library: String) async throws(ClusterError) {
+        self.table.update { table in
+            guard var environment = table[name]?.plan.environment else { return }
+            environment["LD_PRELOAD"] = seconds == 0 ? nil : library
+            environment["FAKETIME"] = seconds == 0 ? nil : (seconds > 0 ? "+\(seconds)s" : "\(seconds)s")
+            environment["FAKETIME_DONT_FAKE_MONOTONIC"] = seconds == 0 ? nil : "1"
+            table[name]?.plan.environment = environment
+        }
+        try await self.restart(name)
+    }
 }

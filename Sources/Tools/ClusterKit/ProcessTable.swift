@@ -49,7 +49,7 @@ enum DesiredState: Sendable, Equatable {
 
 /// One process of the cluster, with its current and its desired state.
 struct ClusterMember: Sendable {
-    let plan: ProcessPlan
+    var plan: ProcessPlan
     var desiredState = DesiredState.waiting
     /// Set from the start of the process until it is reaped, so that a signal reaches no other process.
     var pid: Int32?

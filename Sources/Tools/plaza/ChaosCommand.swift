@@ -15,7 +15,7 @@ enum ChaosCommand: Subcommand {
         battle: kill -9 of each service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s, also in a battle's \
         last second; SIGTERM; rolling restarts; the same with Redis, whose data are lost, and with a broker; FLUSHALL; \
         a full disk under a broker; cuts, silence in one or both directions, and delays between an instance and Kafka, \
-        Redis or its clients. After each fault a checker reads what \
+        Redis or its clients; a clock of an instance that is wrong by 30 s. After each fault a checker reads what \
         every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended once, \
         exact scores, false leaves, counts, and the time of the recovery. The exit status is 1 if a promise was broken.
 
@@ -35,7 +35,13 @@ enum ChaosCommand: Subcommand {
         let only = reader.optionalString(
             "only", placeholder: "TEXT", help: "inject only the faults whose kind has this in its name, such as redis")
         let instances = reader.int("instances", default: 2, range: 1...4, help: "instances of each service")
-        let report = reader.optionalString("report", placeholder: "FILE", help: "also write the report as JSON")
+        let report = reader.optionalString(
+            "report", placeholder: "FILE",
+            help: "also write the report as JSON; rounds that the file has already are kept and shown")
+        let markdown = reader.optionalString(
+            "markdown", placeholder: "FILE", help: "also write the table of the report in Markdown")
+        let faketime = reader.optionalString(
+            "faketime", placeholder: "FILE", help: "libfaketime.so.1; without it the one of the system, if installed")
         reader.section("Cluster")
         var options = ClusterOptions(
             runDirectory: reader.string(
@@ -52,33 +58,46 @@ enum ChaosCommand: Subcommand {
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
         options.feedBudget = 60
 
+        var whole = ChaosReport()
+        if let report, FileManager.default.fileExists(atPath: report) {
+            whole = try ChaosReport(json: String(contentsOfFile: report, encoding: .utf8))
+        }
+        let clockLibrary = faketime ?? FakeClock.library()
+        if clockLibrary == nil {
+            Subcommands.complain("no clock will be wrong: libfaketime is not installed (Debian package libfaketime)")
+        }
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }
+        let plan = ChaosPlan(
+            seed: UInt64(seed), rounds: round == 0 ? 1...100_000 : round...round, duration: .seconds(60 * minutes),
+            only: only, clockLibrary: clockLibrary
+        ) { _, _ in "" }
         let cluster = LocalCluster(options)
         Subcommands.complain("seed \(seed): starting the cluster in \(options.runDirectory)")
         try await cluster.start()
         let result: Result<ChaosReport, any Error>
         do {
             try await cluster.waitUntilReady(within: .seconds(120))
-            result = .success(try await Self.inject(seed, round, minutes, only, cluster, network))
+            result = .success(try await Self.inject(plan, cluster, network))
         } catch {
             result = .failure(error)
         }
         await cluster.stop()
         let outcome = try result.get()
-        Subcommands.say(outcome.table)
-        if let report { try Data(outcome.json.utf8).write(to: URL(filePath: report)) }
+        whole.rounds += outcome.rounds
+        Subcommands.say(whole.table)
+        if let report { try Data(whole.json.utf8).write(to: URL(filePath: report)) }
+        if let markdown { try Data((whole.markdown + "\n").utf8).write(to: URL(filePath: markdown)) }
         return outcome.isPassed ? 0 : 1
     }
 
+    /// Runs the plan with tokens of the demo app.
     private static func inject(
-        _ seed: Int, _ round: Int, _ minutes: Int, _ only: String?, _ cluster: LocalCluster, _ network: ChaosNetwork
+        _ plan: ChaosPlan, _ cluster: LocalCluster, _ network: ChaosNetwork
     ) async throws -> ChaosReport {
         let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
-        let plan = ChaosPlan(
-            seed: UInt64(seed), rounds: round == 0 ? 1...100_000 : round...round, duration: .seconds(60 * minutes),
-            only: only
-        ) { user, isServer in
+        var plan = plan
+        plan.token = { user, isServer in
             let claims = TokenClaims(
                 app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
                 role: isServer ? .server : .user)

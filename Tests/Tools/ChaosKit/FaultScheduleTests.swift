@@ -57,6 +57,16 @@ struct FaultScheduleTests {
         }
     }
 
+    @Test func `the clock of each service is wrong in both directions where that is possible`() {
+        var shape = Self.shape
+        shape.hasFakeClock = true
+        let schedule = FaultSchedule(seed: 1, shape: shape, only: "wrong clock")
+        let faults = Set((1...schedule.count).map { schedule.round($0).fault })
+        #expect(faults.count == 2 * ServiceKind.allCases.count)
+        #expect(faults.contains(.setClock("gateway-1", ahead: -30, seconds: 12)))
+        #expect(FaultSchedule(seed: 1, shape: Self.shape, only: "wrong clock").count == 0)
+    }
+
     @Test func `a part of a kind's name selects the faults`() {
         let schedule = FaultSchedule(seed: 1, shape: Self.shape, only: "redis")
         #expect(Set((1...schedule.count).map { schedule.round($0).fault.kind }) == ["kill redis", "freeze redis"])

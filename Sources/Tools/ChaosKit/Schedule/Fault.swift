@@ -21,12 +21,16 @@ package enum Fault: Hashable, Sendable {
     case fillDisk(String, seconds: Int)
     /// The network of a link is interrupted for some seconds.
     case interrupt(Link, Interruption, seconds: Int)
+    /// A process is started anew with a clock that is so many seconds ahead (negative: behind), and with a right clock
+    /// after some seconds.
+    case setClock(String, ahead: Int, seconds: Int)
 
     /// The names of the processes that the fault hits.
     package var processes: [String] {
         switch self {
         case .kill(let names), .freeze(let names, _), .freezeAtBattleEnd(let names, _): names
-        case .killRepeatedly(let name, _), .terminate(let name), .fillDisk(let name, _): [name]
+        case .killRepeatedly(let name, _), .terminate(let name), .fillDisk(let name, _), .setClock(let name, _, _):
+            [name]
         case .rollingRestart(let kind): [kind.rawValue]
         case .flushRedis: ["redis"]
         case .interrupt(let link, _, _): [link.process]
@@ -46,6 +50,7 @@ package enum Fault: Hashable, Sendable {
         case .flushRedis: "FLUSHALL"
         case .fillDisk: "full disk under \(targets)"
         case .interrupt(let link, let interruption, _): Self.kind(link, interruption)
+        case .setClock: "wrong clock of \(targets)"
         }
     }
 
@@ -55,7 +60,8 @@ package enum Fault: Hashable, Sendable {
         case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)
         case .kill, .terminate, .rollingRestart, .flushRedis: .seconds(15)
         case .killRepeatedly(_, let times): .seconds(15 + 5 * times)
-        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .interrupt(_, _, let seconds):
+        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .interrupt(_, _, let seconds),
+            .setClock(_, _, let seconds):
             .seconds(15 + seconds)
         case .fillDisk(_, let seconds): .seconds(20 + seconds)
         }
@@ -66,7 +72,9 @@ package enum Fault: Hashable, Sendable {
         switch self {
         case .kill, .terminate, .flushRedis: .zero
         case .killRepeatedly(_, let times): .seconds(2 * times)
-        case .freeze(_, let seconds), .fillDisk(_, let seconds), .interrupt(_, _, let seconds): .seconds(seconds)
+        case .freeze(_, let seconds), .fillDisk(_, let seconds), .interrupt(_, _, let seconds),
+            .setClock(_, _, let seconds):
+            .seconds(seconds)
         // A battle begins once the lives are connected, and takes 8 s.
         case .freezeAtBattleEnd(_, let seconds): .seconds(10 + seconds)
         case .rollingRestart: .seconds(6)
@@ -109,6 +117,8 @@ extension Fault: CustomStringConvertible {
         case .fillDisk(_, let seconds): "no file of \(targets) can grow for \(seconds) s"
         case .interrupt(_, .delay(let milliseconds), let seconds):
             "\(self.kind), at \(targets), of \(milliseconds) ms for \(seconds) s"
+        case .setClock(_, let ahead, let seconds):
+            "the clock of \(targets) is \(abs(ahead)) s \(ahead < 0 ? "behind" : "ahead") for \(seconds) s"
         case .interrupt(_, _, let seconds): "\(self.kind), at \(targets), for \(seconds) s"
         }
     }

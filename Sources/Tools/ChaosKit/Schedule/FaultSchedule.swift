@@ -11,8 +11,11 @@ package struct ClusterShape: Hashable, Sendable {
 
     /// The links with proxies.
     package var links: [Link]
+    /// Whether the clock of a process can be wrong.
+    package var hasFakeClock: Bool
 
-    package init(instances: [ServiceKind: Int], brokers: Int, links: [Link] = []) {
+    package init(instances: [ServiceKind: Int], brokers: Int, links: [Link] = [], hasFakeClock: Bool = false) {
+        self.hasFakeClock = hasFakeClock
         self.instances = instances
         self.brokers = brokers
         self.links = links
@@ -87,6 +90,9 @@ package struct FaultSchedule: Sendable {
         if shape.brokers > 0 {
             let last = "broker-\(shape.brokers)"
             faults += [.freeze(["broker-1"], seconds: 8), .kill([last]), .fillDisk(last, seconds: 3)]
+        }
+        if shape.hasFakeClock {
+            for ahead in [30, -30] { faults += first.map { .setClock($0, ahead: ahead, seconds: 12) } }
         }
         for link in shape.links {
             faults += [

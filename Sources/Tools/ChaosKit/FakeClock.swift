@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+
+/// Finds libfaketime, with which a process gets a wrong clock of the day.
+package enum FakeClock {
+    /// The file of the library as Debian's package `libfaketime` installs it; nil when it is not installed.
+    ///
+    /// - Parameter root: the directory under which libraries are, with one directory for each architecture.
+    package static func library(under root: String = "/usr/lib") -> String? {
+        let directories =
+            [root]
+            + ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).sorted()
+            .filter { $0.hasSuffix("-linux-gnu") }.map { "\(root)/\($0)" }
+        return directories.map { "\($0)/faketime/libfaketime.so.1" }.first(where: FileManager.default.fileExists)
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import Testing
+
+struct ChaosReportTests {
+    private static func round(
+        _ number: Int, seed: UInt64, kind: String, pause: Double, findings: [String] = []
+    ) -> RoundResult {
+        RoundResult(
+            seed: seed, only: seed == 8 ? "redis" : nil, number: number, fault: "\(kind) now", kind: kind,
+            longestPause: pause, admitted: 10, refused: [:], missing: findings.count, repeated: 0, reordered: 0,
+            falseLeaves: 0, battles: 1, requests: 2, findings: findings)
+    }
+
+    @Test func `the rounds of several runs make one report, grouped by kind`() throws {
+        var report = ChaosReport(rounds: [
+            Self.round(1, seed: 7, kind: "kill redis", pause: 300), Self.round(2, seed: 7, kind: "FLUSHALL", pause: 5),
+        ])
+        report.rounds += [
+            Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"]),
+            Self.round(4, seed: 8, kind: "kill redis", pause: 200),
+        ]
+        #expect(try ChaosReport(json: report.json) == report)
+        #expect(
+            report.markdown.split(separator: "\n").suffix(2) == [
+                "| FLUSHALL | 1 | 10 | 0 | 0 | 0 | 1 | 2 | 5 | 5 | 5 | held |",
+                "| kill redis | 3 | 30 | 1 | 0 | 0 | 3 | 6 | 200 | 300 | 300 | BROKEN in 1 |",
+            ])
+        #expect(!report.isPassed)
+    }
+
+    @Test func `a broken round says how to run it again`() {
+        let report = ChaosReport(rounds: [
+            Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"])
+        ])
+        #expect(report.table.contains("again: --seed 8 --only 'redis' --round 3"))
+    }
+}
