@@ -3,9 +3,10 @@ internal import Foundation
 
 /// Finds libfaketime, with which a process gets a wrong clock of the day.
 package enum FakeClock {
-    /// The file of the library as Debian's package `libfaketime` installs it; nil when it is not installed.
+    /// Looks where Debian's package `libfaketime` installs the library.
     ///
     /// - Parameter root: the directory under which libraries are, with one directory for each architecture.
+    /// - Returns: the file; nil when the package is not installed.
     package static func library(under root: String = "/usr/lib") -> String? {
         let directories =
             [root]
