@@ -16,7 +16,7 @@ after a change of LIVEPLAZA_APPS_JSON: it makes anew the two parts of it that se
   --profiles NAMES   what `docker compose up` starts from now on, also without --profile; .env keeps it:
                        default   one broker, each service once
                        ha        three brokers, three copies of all that is written, each service twice
-                       observe   Prometheus and Grafana
+                       observe   Prometheus, Grafana, and Jaeger, which services send traces to
                      for example --profiles ha,observe. One broker and three have different volumes: after a change
                      the other's topics are still there, and unused
   --help             show this, and do nothing
@@ -88,7 +88,8 @@ fi
 
 if [[ -n $profiles ]]; then
   block='COMPOSE_PROFILES|LIVEPLAZA_KAFKA|LIVEPLAZA_KAFKA_VOTERS|LIVEPLAZA_KAFKA_VOLUME|LIVEPLAZA_REPLICATION|LIVEPLAZA_MIN_INSYNC_REPLICAS|LIVEPLAZA_INSTANCES'
-  kept=$(grep -Ev "^($block)=|^# Profiles, chosen by" .env)
+  # Another collector than the profile's own stays.
+  kept=$(grep -Ev "^($block)=|^LIVEPLAZA_TRACES=http://jaeger:4318\$|^# Profiles, chosen by" .env)
   chosen=$(tr ',' '\n' <<<"$profiles" | { grep -v '^default$' || true; } | sort -u | paste -sd, -)
   {
     printf '%s\n' "$kept"
@@ -102,6 +103,9 @@ LIVEPLAZA_REPLICATION=3
 LIVEPLAZA_MIN_INSYNC_REPLICAS=2
 LIVEPLAZA_INSTANCES=2
 EOF
+    fi
+    if [[ ,$chosen, == *,observe,* ]] && ! grep -q '^LIVEPLAZA_TRACES=' <<<"$kept"; then
+      printf 'LIVEPLAZA_TRACES=http://jaeger:4318\n'
     fi
   } >.env.new
   mv .env.new .env

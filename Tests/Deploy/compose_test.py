@@ -28,7 +28,7 @@ except ImportError:
     raise SystemExit("PyYAML is missing: python3 -m pip install --target .build/python-deploy --requirement Tests/Deploy/requirements.txt")
 
 # Names with a volume or a port of their own: one of each.
-SINGLE = {"proxy", "kafka", "kafka-2", "kafka-3", "redis", "prometheus", "grafana", "demo"}
+SINGLE = {"proxy", "kafka", "kafka-2", "kafka-3", "redis", "prometheus", "grafana", "jaeger", "demo"}
 # Writes its configuration at its start.
 WRITABLE = {"kafka", "kafka-2", "kafka-3"}
 CHOICES = ["default", "ha", "observe", "ha,observe"]
@@ -94,6 +94,8 @@ def check_choices(text, command):
             copies = environment.get("LIVEPLAZA_REPLICATION", "1")
             if (copies, len(brokers)) != (("3", 3) if "ha" in choice else ("1", 1)):
                 raise Failure(f"{choice}: {environment}")
+            if (environment.get("LIVEPLAZA_TRACES") == "http://jaeger:4318") != ("observe" in choice):
+                raise Failure(f"{choice}: traces go to {environment.get('LIVEPLAZA_TRACES')}")
             if not command:
                 continue
             done = subprocess.run(
@@ -112,10 +114,11 @@ class Project:
     """The compose file as a project of its own, which is taken down with its volumes."""
 
     def __init__(self, command, folder, choice):
-        self.port, self.http, tls, prometheus, grafana = free_ports(5)
+        self.port, self.http, tls, prometheus, grafana, jaeger = free_ports(6)
         self.environment = {**os.environ, **make_environment(folder, choice), "LIVEPLAZA_PORT": str(self.port),
                             "LIVEPLAZA_HTTP_PORT": str(self.http), "LIVEPLAZA_TLS_PORT": str(tls),
-                            "LIVEPLAZA_PROMETHEUS_PORT": str(prometheus), "LIVEPLAZA_GRAFANA_PORT": str(grafana)}
+                            "LIVEPLAZA_PROMETHEUS_PORT": str(prometheus), "LIVEPLAZA_GRAFANA_PORT": str(grafana),
+                            "LIVEPLAZA_JAEGER_PORT": str(jaeger)}
         # Not the .env of whoever runs this test.
         self.command = [*command, "--env-file", os.path.join(folder, ".env"), "-p", f"liveplaza-test-{os.getpid()}", "-f",
                         os.path.join(ROOT, "docker-compose.yml")]
