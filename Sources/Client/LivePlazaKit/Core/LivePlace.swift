@@ -154,10 +154,18 @@ struct LivePlace: Sendable {
     ///
     /// Ids are `partition-offset`; a user's notices share a partition.
     private static func isLater(_ id: String, than last: String?) -> Bool {
-        guard let last else { return true }
-        let (new, old) = (id.split(separator: "-"), last.split(separator: "-"))
-        guard new.count == 2, old.count == 2, new[0] == old[0], let offset = Int64(new[1]), let known = Int64(old[1])
+        guard let last, let new = Self.noticePosition(id), let known = Self.noticePosition(last),
+            new.partition == known.partition
         else { return true }
-        return offset > known
+        return new.offset > known.offset
+    }
+
+    /// The partition and the offset of an id.
+    ///
+    /// The offset before a partition's first notice is -1, so `3--1` is an id too.
+    private static func noticePosition(_ id: String) -> (partition: Int64, offset: Int64)? {
+        let parts = id.split(separator: "-", maxSplits: 1)
+        guard parts.count == 2, let partition = Int64(parts[0]), let offset = Int64(parts[1]) else { return nil }
+        return (partition, offset)
     }
 }

@@ -202,14 +202,25 @@ export class LivePlace {
 }
 
 /**
- * Whether a notice comes after the last known one. Ids are `partition-offset`; a user's notices share a partition.
+ * Whether a notice comes after the last known one. Ids are `partition-offset`; a user's notices share a partition. The
+ * offset before a partition's first notice is -1, so the id `3--1` is one too.
  *
  * @param {string} id
  * @param {string | undefined} last
  */
 function isLater(id, last) {
   if (last === undefined) return true;
-  const [partition, offset] = id.split('-').map(Number);
-  const [lastPartition, lastOffset] = last.split('-').map(Number);
+  const [partition, offset] = noticePosition(id);
+  const [lastPartition, lastOffset] = noticePosition(last);
   return partition !== lastPartition || !(offset <= lastOffset);
+}
+
+/**
+ * The partition and the offset of an id.
+ *
+ * @param {string} id
+ */
+function noticePosition(id) {
+  const dash = id.indexOf('-');
+  return [Number(id.slice(0, dash)), Number(id.slice(dash + 1))];
 }
