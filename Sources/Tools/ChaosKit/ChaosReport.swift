@@ -22,6 +22,9 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var falseLeaves: Int
     package var battles: Int
     package var requests: Int
+    /// By how much the machine woke this process too late, at most, in milliseconds: above a second, it was short of
+    /// processor time, and pauses are those of the machine. nil: not measured.
+    package var machineLag: Double?
     /// The broken promises, one sentence each; none: the round held.
     package var findings: [String]
 
@@ -67,6 +70,9 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             let only = round.only.map { " --only '\($0)'" } ?? ""
             lines.append(
                 "round \(round.number), \(round.fault); again: --seed \(round.seed)\(only) --round \(round.number)")
+            if let lag = round.machineLag, lag > 1_000 {
+                lines.append("    (the machine was short of processor time: it woke this process \(Int(lag)) ms late)")
+            }
             lines += round.findings.map { "    \($0)" }
         }
         let broken = self.rounds.filter { !$0.findings.isEmpty }.count

@@ -72,12 +72,16 @@ package enum ChaosRunner {
         for number in plan.rounds where report.rounds.isEmpty || ContinuousClock.now < deadline {
             let round = schedule.round(number)
             say("round \(round.number): \(round.fault)")
-            let result = try await Self.play(round, plan, cluster, network)
+            let lag = MachineLag()
+            defer { lag.stop() }
+            var result = try await Self.play(round, plan, cluster, network)
+            result.machineLag = Double(lag.stop() / .milliseconds(1))
             let verdict = result.findings.isEmpty ? "held" : "BROKEN: \(result.findings.joined(separator: "; "))"
             let refused = result.refused.map { "\($0.value) × \($0.key)" }.sorted().joined(separator: ", ")
             say(
                 "    longest pause \(Int(result.longestPause)) ms, \(result.admitted) messages, refused: "
-                    + "\(refused.isEmpty ? "none" : refused); \(verdict)")
+                    + "\(refused.isEmpty ? "none" : refused), machine up to \(Int(result.machineLag ?? 0)) ms late; \(verdict)"
+            )
             report.rounds.append(result)
             try await cluster.waitUntilReady(within: .seconds(60))
         }

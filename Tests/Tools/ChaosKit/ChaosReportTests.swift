@@ -30,9 +30,12 @@ struct ChaosReportTests {
     }
 
     @Test func `a broken round says how to run it again`() {
-        let report = ChaosReport(rounds: [
+        var report = ChaosReport(rounds: [
             Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"])
         ])
         #expect(report.table.contains("again: --seed 8 --only 'redis' --round 3"))
+        #expect(!report.table.contains("short of processor time"))
+        report.rounds[0].machineLag = 1_500
+        #expect(report.table.contains("short of processor time: it woke this process 1500 ms late"))
     }
 }

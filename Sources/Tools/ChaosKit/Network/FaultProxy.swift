@@ -70,9 +70,10 @@ private final class ProxiedLink {
         // A stream without a delegate is closed by its listener.
         if self.interruption == .cut { return }
         let connection = ProxiedConnection(
-            loop: stream.loop, client: stream, port: server, self.interruption
+            loop: stream.loop, client: stream, port: server
         ) { [weak self] in self?.connections[ObjectIdentifier($0)] = nil }
         self.connections[ObjectIdentifier(connection)] = connection
+        connection.apply(self.interruption)
     }
 
     func apply(_ interruption: Interruption) {

@@ -13,7 +13,7 @@ final class ProxiedConnection: TCPStreamDelegate {
     private var isConnected = false
     private var toServer = Lane()
     private var toClient = Lane()
-    private var interruption: Interruption
+    private var interruption = Interruption.none
     private let onEnd: (ProxiedConnection) -> Void
 
     /// The bytes of one direction that are on their way.
@@ -29,19 +29,16 @@ final class ProxiedConnection: TCPStreamDelegate {
     /// The number of bytes that a receiver may leave behind before its sender is not read any more.
     private static let window = 1_048_576
 
-    /// Takes an accepted stream, and connects to the server as soon as the network lets it.
+    /// Takes an accepted stream; the first `apply` connects it to the server as soon as the network lets it.
     init(
-        loop: EventLoop, client: TCPStream, port: UInt16, _ interruption: Interruption,
-        onEnd: @escaping (ProxiedConnection) -> Void
+        loop: EventLoop, client: TCPStream, port: UInt16, onEnd: @escaping (ProxiedConnection) -> Void
     ) {
         self.loop = loop
         self.client = client
         self.port = port
-        self.interruption = interruption
         self.onEnd = onEnd
         client.delegate = self
         client.pendingLimitBytes = 128 * Self.window
-        self.apply(interruption)
     }
 
     /// Applies an interruption, or its end, to the connection.
