@@ -22,8 +22,9 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var falseLeaves: Int
     package var battles: Int
     package var requests: Int
-    /// By how much the machine woke this process too late, at most, in milliseconds: above a second, it was short of
-    /// processor time, and pauses are those of the machine. nil: not measured.
+    /// By how much the machine woke this process too late, at most, in milliseconds; nil: not measured.
+    ///
+    /// Above a second, the machine was short of processor time, and pauses are those of the machine.
     package var machineLag: Double?
     /// The broken promises, one sentence each; none: the round held.
     package var findings: [String]
