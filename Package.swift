@@ -152,6 +152,7 @@ let edge: [Target] = [
     library(
         "ScaleKit", in: "Tools/ScaleKit",
         ["ClusterKit", "LoadKit", "ProtocolClient", "PlazaModel", "Concurrency"]),
+    library("DashboardKit", in: "Tools/DashboardKit", ["LoadKit", "Observability"]),
     library(
         "InspectKit", in: "Tools/InspectKit",
         ["Concurrency", "KafkaClient", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell"]),
@@ -181,7 +182,8 @@ let executables: [Target] = [
     executable(
         "Plaza", in: "Tools/plaza",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "KafkaClient", "LoadKit", "ProtocolClient", "ScaleKit",
+            "AttackKit", "ChaosKit", "ClusterKit", "DashboardKit", "Gateway", "GatewayCore", "HTTPServer", "InspectKit",
+            "KafkaClient", "LoadKit", "ProtocolClient", "ScaleKit",
             "ServiceShell",
             "Concurrency",
             "Settings", "Tokens", "PlazaModel", "PlazaWire", "MachineKit",
@@ -285,6 +287,7 @@ let testTargets: [Target] = [
     tests(
         "AttackKitTests", in: "Tools/AttackKit",
         ["AttackKit", "ProtocolClient", "PlazaModel", "WebSocket", "MachineKit"]),
+    tests("DashboardKitTests", in: "Tools/DashboardKit", ["DashboardKit", "LoadKit"]),
     tests("ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit"]),
     tests(
         "ChaosKitTests", in: "Tools/ChaosKit",

@@ -6,6 +6,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
+import ops_server
 import static_server
 
 OUT = pathlib.Path(__file__).resolve().parents[2] / ".build" / "screenshots"
@@ -13,17 +14,19 @@ SIZES = {"phone": (390, 844), "desktop": (1360, 860)}
 PAGES = {
     "plaza": ("#/", "plaza"), "live-battle": ("#/live/sample-0", "live"), "live-float": ("#/live/sample-1", "live"),
     "live-grid": ("#/live/sample-2", "live"), "live-voice": ("#/live/sample-3", "live"), "host": ("#/host", "host"),
+    "ops": ("#/", "ops"), "ops-live": ("#/live/evening", "ops"),
 }
 
 
 def main(wanted):
     OUT.mkdir(parents=True, exist_ok=True)
-    server = static_server.serve()
+    servers = {"ops": ops_server.serve()}
+    pages = static_server.serve()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium")
         for size, (width, height) in SIZES.items():
             for theme in ("light", "dark"):
-                for name, (place, _) in PAGES.items():
+                for name, (place, kind) in PAGES.items():
                     if wanted and not any(word in f"{name}-{size}-{theme}" for word in wanted):
                         continue
                     context = browser.new_context(
@@ -32,7 +35,7 @@ def main(wanted):
                     page = context.new_page()
                     page.on("console", lambda message: message.type in ("error", "warning") and print(name, message.text))
                     page.on("pageerror", lambda error: print(name, "error:", error))
-                    page.goto(f"http://127.0.0.1:{server.server_port}/?fixture{place}")
+                    page.goto(f"http://127.0.0.1:{servers.get(kind, pages).server_port}/?fixture{place}")
                     page.wait_for_timeout(3500)
                     page.screenshot(path=OUT / f"{name}-{size}-{theme}.png")
                     context.close()

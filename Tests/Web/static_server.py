@@ -76,9 +76,9 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
 
-def serve(gateways=(), mint=None, port=0):
+def serve(gateways=(), mint=None, port=0, handler=Handler):
     """Starts a server on loopback and returns it; `server.server_port` is its port."""
-    server = Server(("127.0.0.1", port), Handler)
+    server = Server(("127.0.0.1", port), handler)
     server.gateways = list(gateways)
     server.mint = mint
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -55,10 +55,12 @@ extension ClusterState.Process {
 }
 
 extension HealthProbe {
-    /// `http(host:port:path:timeout:)` on a dedicated thread.
-    package static func httpAnswer(host: String, port: Int, path: String) async -> Answer? {
+    /// `http(host:port:path:timeout:bearerToken:)` on a dedicated thread.
+    package static func httpAnswer(
+        host: String, port: Int, path: String, bearerToken: String? = nil
+    ) async -> Answer? {
         await runOnDedicatedThread("cluster-ask") {
-            self.http(host: host, port: port, path: path, timeout: .seconds(2))
+            self.http(host: host, port: port, path: path, timeout: .seconds(2), bearerToken: bearerToken)
         }
     }
 }

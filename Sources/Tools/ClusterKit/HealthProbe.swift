@@ -14,8 +14,14 @@ package enum HealthProbe {
     }
 
     /// Sends a GET request; nil when the server cannot be reached, exceeds the timeout, or does not respond with HTTP.
-    package static func http(host: String, port: Int, path: String, timeout: Duration = .seconds(1)) -> Answer? {
-        let request = "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\nConnection: close\r\n\r\n"
+    ///
+    /// The header `Authorization` has `bearerToken`, if there is one.
+    package static func http(
+        host: String, port: Int, path: String, timeout: Duration = .seconds(1), bearerToken: String? = nil
+    ) -> Answer? {
+        let authorization = bearerToken.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        let request =
+            "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(authorization)Connection: close\r\n\r\n"
         let bytes = self.exchange(host: host, port: port, Array(request.utf8), timeout) { _ in false }
         guard let bytes, !bytes.isEmpty else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)

@@ -7,6 +7,8 @@ import Tokens
 
 /// How a subcommand reaches a cluster: the one that runs in a directory, or the gateways and keys given as options.
 struct ClusterAccess: Sendable {
+    /// The directory in which the cluster runs.
+    let runDirectory: String
     /// The gateways' WebSocket addresses.
     let gateways: [PlazaAddress]
     /// The gateways' HTTP addresses; empty when the gateways are given as options.
@@ -49,7 +51,8 @@ struct ClusterAccess: Sendable {
         gateways += try givenGateways.map { try Self.address($0) }
         let key = try AppsFile.signingKey(of: apps.app, in: apps.source(default: RunDirectory(directory)))
         return ClusterAccess(
-            gateways: gateways, http: http, partitions: partitions, opsPorts: opsPorts, key: key, app: apps.app)
+            runDirectory: directory, gateways: gateways, http: http, partitions: partitions, opsPorts: opsPorts,
+            key: key, app: apps.app)
     }
 
     /// The address that an option gives.

@@ -22,7 +22,8 @@ protocol Subcommand: SendableMetatype {
 enum Subcommands {
     /// The visible subcommands, in the order in which a newcomer needs them.
     static let all: [any Subcommand.Type] = [
-        UpCommand.self, StatusCommand.self, DemoCommand.self, LoadCommand.self, AttackCommand.self, ChaosCommand.self,
+        UpCommand.self, StatusCommand.self, DashboardCommand.self, DemoCommand.self, LoadCommand.self,
+        AttackCommand.self, ChaosCommand.self,
         ScaleTestCommand.self,
         TokenCommand.self,
         InspectCommand.self, DeadLettersCommand.self,

@@ -11,6 +11,11 @@ const bindings = new WeakMap();
 const listeners = new Set();
 let current = 'en';
 
+/** Adds the texts of a page of its own, by language. */
+export function addTexts(more) {
+  for (const [name, texts] of Object.entries(more)) Object.assign(languages[name], texts);
+}
+
 /** The language shown. */
 export function language() {
   return current;

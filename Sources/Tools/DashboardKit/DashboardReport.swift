@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Observability
+
+/// What the dashboard tells its page, as JSON.
+package struct DashboardReport: Sendable, Equatable, Encodable {
+    /// A process.
+    package struct Process: Sendable, Equatable, Encodable {
+        package var name: String
+        package var kind: String
+        package var pid: Int32?
+        package var isReady: Bool
+        package var problem: String?
+        package var restarts: Int
+        package var lastEnd: String?
+        /// How many partitions it owns, by machine.
+        package var partitions: [String: Double]
+        /// Its memory in bytes; nil if it has no metrics.
+        package var memory: Double?
+        /// The connections of a gateway; nil for other processes.
+        package var connections: Double?
+
+        init(_ reading: ProcessReading) {
+            self.name = reading.name
+            self.kind = reading.kind
+            self.pid = reading.pid
+            self.isReady = reading.isReady
+            self.problem = reading.problem
+            self.restarts = reading.restarts
+            self.lastEnd = reading.lastEnd
+            self.partitions = reading.metrics?.sums(MetricNames.Shell.partitions, by: "machine") ?? [:]
+            self.memory = reading.metrics?.sum(MetricNames.Process.residentMemory)
+            self.connections =
+                reading.kind == "gateway" ? reading.metrics?.sum(MetricNames.Gateway.connections) : nil
+        }
+    }
+
+    /// The ledgers of the feeds: what went in equals what came out, or there is a gap.
+    package struct Ledger: Sendable, Equatable, Encodable {
+        package var published: Double
+        package var admitted: Double
+        package var refused: Double
+        package var dropped: Double
+        package var due: Double
+        package var delivered: Double
+        package var shed: Double
+        package var disconnected: Double
+        package var owed: Double
+        /// Messages that were published and are in no other column; 0 unless something is lost.
+        package var feedGap: Double
+        /// Items that were due and are in no other column; 0 unless something is lost.
+        package var deliveryGap: Double
+
+        init(
+            published: Double, admitted: Double, refused: Double, dropped: Double, due: Double, delivered: Double,
+            shed: Double, disconnected: Double, owed: Double
+        ) {
+            self.published = published
+            self.admitted = admitted
+            self.refused = refused
+            self.dropped = dropped
+            self.due = due
+            self.delivered = delivered
+            self.shed = shed
+            self.disconnected = disconnected
+            self.owed = owed
+            self.feedGap = published - admitted - refused - dropped
+            self.deliveryGap = due - delivered - shed - disconnected - owed
+        }
+    }
+
+    /// Milliseconds since the dashboard began.
+    package var now: Int
+    /// The number of the next sample, which the page asks for next.
+    package var next: Int
+    /// The samples that the page lacked, oldest first.
+    package var samples: [DashboardSample]
+    /// All processes of the cluster.
+    package var processes: [Process]
+    /// Messages that were dropped since the dashboard began, by class and reason.
+    package var drops: [String: Double]
+    /// Messages that were refused since the dashboard began, by reason.
+    package var refusals: [String: Double]
+    /// The ledgers of the processes that run.
+    package var ledger: Ledger
+    /// Resumes that were replayed exactly since the dashboard began.
+    package var replays: Double
+    /// Resumes that were sent to the snapshot since the dashboard began, by reason.
+    package var replaysRefused: [String: Double]
+    /// Dead letters of the processes that run.
+    package var deadLetters: Double
+    /// Records that wait to be read, by reader.
+    package var lag: [String: Double]
+    /// The last ends of processes, newest last.
+    package var recoveries: [RecoveryClock.Entry]
+}

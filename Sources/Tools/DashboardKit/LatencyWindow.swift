@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The quantiles of a duration over the last rounds, from the buckets of a histogram.
+package struct LatencyWindow: Sendable {
+    private let name: String
+    private let rounds: Int
+    /// The growth of each bucket in each of the last rounds, by the bucket's upper bound in seconds.
+    private var window: [[Double: Double]] = []
+
+    /// - Parameters:
+    ///   - name: the metric, without `_bucket`.
+    ///   - rounds: how many rounds count; few make a quantile jump, many make it slow.
+    package init(_ name: String, rounds: Int = 10) {
+        self.name = "\(name)_bucket"
+        self.rounds = rounds
+    }
+
+    /// Adds a round.
+    package mutating func add(_ growth: [MetricsTable.Sample: Double]) {
+        var buckets: [Double: Double] = [:]
+        for (sample, value) in growth where sample.name == self.name {
+            guard let text = sample.labels["le"], let bound = text == "+Inf" ? .infinity : Double(text) else {
+                continue
+            }
+            buckets[bound, default: 0] += value
+        }
+        self.window.append(buckets)
+        if self.window.count > self.rounds { self.window.removeFirst() }
+    }
+
+    /// A quantile in milliseconds.
+    ///
+    /// - Parameter share: from 0 to 1.
+    /// - Returns: nil when nothing was measured. Beyond the last bound, that bound.
+    package func milliseconds(_ share: Double) -> Double? {
+        var sums: [Double: Double] = [:]
+        for round in self.window { sums.merge(round) { $0 + $1 } }
+        let bounds = sums.keys.sorted()
+        guard let last = bounds.last, let all = sums[last], all > 0 else { return nil }
+        let wanted = all * share
+        var (lower, below) = (0.0, 0.0)
+        for bound in bounds {
+            let count = sums[bound] ?? 0
+            if count >= wanted, count > below {
+                guard bound.isFinite else { return lower * 1000 }
+                return (lower + (bound - lower) * (wanted - below) / (count - below)) * 1000
+            }
+            (lower, below) = (bound, max(below, count))
+        }
+        return lower * 1000
+    }
+}

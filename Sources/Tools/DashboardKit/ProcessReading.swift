@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package import LoadKit
+
+/// What one round of the dashboard has learnt about a process.
+package struct ProcessReading: Sendable {
+    /// The instance's name, such as `gateway-1`.
+    package var name: String
+    /// The service's program name, or `redis`, `broker`.
+    package var kind: String
+    /// The process id; nil while it is down.
+    package var pid: Int32?
+    /// Whether its probe answered that it is ready.
+    package var isReady: Bool
+    /// Its own words about why it is not ready.
+    package var problem: String?
+    /// How often the supervisor has started it again.
+    package var restarts: Int
+    /// How it ended the last time; nil if it never did.
+    package var lastEnd: String?
+    /// Its metrics; nil if it has none or did not answer.
+    package var metrics: MetricsTable?
+
+    /// Makes a reading.
+    package init(
+        name: String, kind: String, pid: Int32?, isReady: Bool, problem: String? = nil, restarts: Int = 0,
+        lastEnd: String? = nil, metrics: MetricsTable? = nil
+    ) {
+        self.name = name
+        self.kind = kind
+        self.pid = pid
+        self.isReady = isReady
+        self.problem = problem
+        self.restarts = restarts
+        self.lastEnd = lastEnd
+        self.metrics = metrics
+    }
+}
+
+/// The samples of a metrics page, found by name and label.
+package struct MetricsTable: Sendable, Equatable {
+    /// One sample.
+    package struct Sample: Sendable, Hashable {
+        /// The metric's name.
+        package var name: String
+        /// Its labels.
+        package var labels: [String: String]
+
+        /// Makes a sample's name.
+        package init(name: String, labels: [String: String]) {
+            self.name = name
+            self.labels = labels
+        }
+    }
+
+    /// The values of all samples.
+    package let values: [Sample: Double]
+
+    /// Reads a page in the text format of Prometheus.
+    package init(_ page: MetricsPage) {
+        var values: [Sample: Double] = [:]
+        for (text, value) in page.values { values[Self.sample(text)] = value }
+        self.values = values
+    }
+
+    /// The parts of `name{label="value",…}`.
+    ///
+    /// The values of this system's labels hold neither quotation marks nor backslashes, so none are decoded.
+    static func sample(_ text: String) -> Sample {
+        guard let brace = text.firstIndex(of: "{") else { return Sample(name: text, labels: [:]) }
+        var labels: [String: String] = [:]
+        let parts = text[text.index(after: brace)...].split(separator: "\"", omittingEmptySubsequences: false)
+        // Names and values take turns: `a=`, `x`, `,b=`, `y`, `}`.
+        for index in stride(from: 0, to: parts.count - 1, by: 2) {
+            let name = parts[index].drop { $0 == "," || $0 == " " }.prefix { $0 != "=" }
+            labels[String(name)] = String(parts[index + 1])
+        }
+        return Sample(name: String(text[..<brace]), labels: labels)
+    }
+
+    /// The sum of a metric over all its labels.
+    package func sum(_ name: String) -> Double {
+        self.values.reduce(0) { $1.key.name == name ? $0 + $1.value : $0 }
+    }
+
+    /// The sums of a metric by the value of one label.
+    package func sums(_ name: String, by label: String) -> [String: Double] {
+        var sums: [String: Double] = [:]
+        for (sample, value) in self.values where sample.name == name {
+            sums[sample.labels[label] ?? "", default: 0] += value
+        }
+        return sums
+    }
+}

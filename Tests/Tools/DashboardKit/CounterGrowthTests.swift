@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardKit
+import LoadKit
+import Testing
+
+@Suite struct CounterGrowthTests {
+    static func reading(_ name: String, startedAt: Int, _ lines: String...) -> ProcessReading {
+        let page = (["process_start_time_seconds \(startedAt)"] + lines).joined(separator: "\n")
+        return ProcessReading(
+            name: name, kind: "gateway", pid: 1, isReady: true, metrics: MetricsTable(MetricsPage(page)))
+    }
+
+    @Test func `labels are read, and a metric is summed by one of them`() {
+        let page = MetricsPage("a_total{x=\"1\",y=\"two words\"} 3\na_total{x=\"2\",y=\"two words\"} 4\nb 5\n")
+        let table = MetricsTable(page)
+        #expect(table.sum("a_total") == 7)
+        #expect(table.sums("a_total", by: "x") == ["1": 3, "2": 4])
+        #expect(table.sums("a_total", by: "y") == ["two words": 7])
+        #expect(table.sum("b") == 5)
+        #expect(table.sum("c") == 0)
+    }
+
+    @Test func `what was counted before the dashboard began does not count`() {
+        var growth = CounterGrowth()
+        growth.add([Self.reading("one", startedAt: 1, "a_total 100")])
+        #expect(growth.total("a_total") == 0)
+        growth.add([Self.reading("one", startedAt: 1, "a_total 107")])
+        #expect(growth.latest("a_total") == 7)
+        growth.add([Self.reading("one", startedAt: 1, "a_total 110")])
+        #expect(growth.latest("a_total") == 3)
+        #expect(growth.total("a_total") == 10)
+    }
+
+    @Test func `a process that was started again counts from 0, and one that is away keeps its count`() {
+        var growth = CounterGrowth()
+        growth.add([Self.reading("one", startedAt: 1, "a_total 100"), Self.reading("two", startedAt: 1, "a_total 5")])
+        growth.add([
+            ProcessReading(name: "one", kind: "gateway", pid: nil, isReady: false),
+            Self.reading("two", startedAt: 1, "a_total 6"),
+        ])
+        #expect(growth.total("a_total") == 1)
+        growth.add([Self.reading("one", startedAt: 2, "a_total 120"), Self.reading("two", startedAt: 1, "a_total 6")])
+        #expect(growth.total("a_total") == 121)
+    }
+
+    @Test func `totals are told apart by labels, and those that did not grow are left out`() {
+        var growth = CounterGrowth()
+        let zero = "d_total{class=\"gift\",reason=\"late\"} 0"
+        growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 1", zero)])
+        growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 4", zero)])
+        #expect(growth.totals("d_total", by: ["class", "reason"]) == ["barrage budget": 3])
+    }
+}

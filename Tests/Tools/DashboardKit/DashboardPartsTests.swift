@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardKit
+import Testing
+
+@Suite struct DashboardPartsTests {
+    private static func bucket(_ bound: String, _ value: Double) -> (MetricsTable.Sample, Double) {
+        (MetricsTable.Sample(name: "t_seconds_bucket", labels: ["le": bound, "method": "live"]), value)
+    }
+
+    private static func growth(_ buckets: (MetricsTable.Sample, Double)...) -> [MetricsTable.Sample: Double] {
+        Dictionary(uniqueKeysWithValues: buckets)
+    }
+
+    @Test func `a quantile lies between the bounds of its bucket`() throws {
+        var window = LatencyWindow("t_seconds", rounds: 2)
+        #expect(window.milliseconds(0.5) == nil)
+        window.add(Self.growth(Self.bucket("0.01", 0), Self.bucket("0.02", 100), Self.bucket("+Inf", 100)))
+        #expect(abs(try #require(window.milliseconds(0.5)) - 15) < 0.001)
+        #expect(abs(try #require(window.milliseconds(1)) - 20) < 0.001)
+    }
+
+    @Test func `beyond the last bound the quantile is that bound, and old rounds are forgotten`() throws {
+        var window = LatencyWindow("t_seconds", rounds: 1)
+        window.add(Self.growth(Self.bucket("0.01", 1), Self.bucket("0.02", 1), Self.bucket("+Inf", 10)))
+        #expect(abs(try #require(window.milliseconds(0.99)) - 20) < 0.001)
+        window.add([:])
+        #expect(window.milliseconds(0.99) == nil)
+    }
+
+    @Test func `a ring keeps the last samples and gives those that a page lacks`() {
+        var ring = SampleRing<Int>(capacity: 3)
+        #expect(ring.from(0) == [])
+        for value in 0..<5 { ring.append(value) }
+        #expect(ring.count == 5)
+        #expect(ring.from(0) == [2, 3, 4])
+        #expect(ring.from(4) == [4])
+        #expect(ring.from(5) == [])
+        // The page of an earlier dashboard, which had counted further, gets everything.
+        #expect(ring.from(99) == [2, 3, 4])
+    }
+
+    private static func reading(_ name: String, pid: Int32?, isReady: Bool) -> ProcessReading {
+        ProcessReading(name: name, kind: "gateway", pid: pid, isReady: isReady)
+    }
+
+    /// Rules: R13.36.
+    @Test func `the clock runs from the kill until a successor is ready`() {
+        var clock = RecoveryClock()
+        clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
+        clock.killed("gateway-1", pid: 7, at: 1000)
+        clock.killed("gateway-1", pid: 7, at: 1001)
+        // The state still names the killed process.
+        clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 1010)
+        #expect(clock.isRunning)
+        clock.observe([Self.reading("gateway-1", pid: nil, isReady: false)], at: 1100)
+        clock.observe([Self.reading("gateway-1", pid: 8, isReady: false)], at: 1500)
+        #expect(clock.isRunning)
+        clock.observe([Self.reading("gateway-1", pid: 8, isReady: true)], at: 2400)
+        #expect(!clock.isRunning)
+        #expect(clock.entries == [.init(name: "gateway-1", isKill: true, endedAt: 1000, readyAt: 2400)])
+    }
+
+    /// Rules: R13.36.
+    @Test func `an end that nobody asked for is measured from when it is seen`() {
+        var clock = RecoveryClock()
+        clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
+        clock.observe([Self.reading("gateway-1", pid: 8, isReady: false)], at: 500)
+        clock.observe([Self.reading("gateway-1", pid: 8, isReady: true)], at: 900)
+        #expect(clock.entries == [.init(name: "gateway-1", isKill: false, endedAt: 500, readyAt: 900)])
+    }
+
+    /// Rules: R13.35.
+    @Test func `only this machine's names reach the dashboard, and only its own page changes something`() {
+        let gate = RequestGuard(port: 8090)
+        #expect(gate.allows(["host": "127.0.0.1:8090"], changes: false))
+        #expect(gate.allows(["host": "LOCALHOST:8090"], changes: false))
+        #expect(!gate.allows(["host": "evil.example:8090"], changes: false))
+        #expect(!gate.allows(["host": "127.0.0.1:9999"], changes: false))
+        #expect(!gate.allows([:], changes: false))
+        #expect(!gate.allows(["host": "127.0.0.1:8090"], changes: true))
+        let own = ["host": "127.0.0.1:8090", "origin": "http://127.0.0.1:8090"]
+        #expect(gate.allows(own, changes: true))
+        #expect(gate.allows(own.merging(["sec-fetch-site": "same-origin"]) { $1 }, changes: true))
+        #expect(!gate.allows(own.merging(["sec-fetch-site": "cross-site"]) { $1 }, changes: true))
+        for origin in ["null", "http://evil.example", "http://localhost:8090", "https://127.0.0.1:8090"] {
+            #expect(!gate.allows(["host": "127.0.0.1:8090", "origin": origin], changes: true))
+        }
+    }
+}

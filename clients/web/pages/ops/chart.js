@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import { fill, h, setText } from '../lib/dom.js';
+import { t } from '../lib/i18n.js';
+import { linePath, niceTop, thinned } from './chart-plan.js';
+import { figure } from './figures.js';
+
+const space = 'http://www.w3.org/2000/svg';
+const width = 300;
+const height = 80;
+const minutes = 15;
+
+/** A chart of the last 15 minutes. Its figure is text beside it, so the drawing says nothing to a screen reader. */
+export class Chart {
+  #lines = [];
+
+  /**
+   * @param {string} title a key of the texts
+   * @param {{field: string, t?: string}[]} series the fields of the samples, each with a key of the texts if there are several
+   * @param {string} [unit] a key of the texts
+   */
+  constructor(title, series, unit) {
+    this.series = series;
+    this.unit = unit;
+    this.values = series.map(() => h('span', { class: 'chart-value numbers' }));
+    const svg = document.createElementNS(space, 'svg');
+    svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
+    svg.setAttribute('preserveAspectRatio', 'none');
+    svg.setAttribute('aria-hidden', 'true');
+    for (const index of series.keys()) {
+      const path = document.createElementNS(space, 'path');
+      path.setAttribute('class', `chart-line chart-line-${index}`);
+      svg.append(path);
+      this.#lines.push(path);
+    }
+    this.top = h('span', { class: 'chart-top numbers', 'aria-hidden': 'true' });
+    const keys = series.map(({ t: key }, index) => h('span', { class: 'chart-key' },
+      key && h('span', { class: `chart-dot chart-dot-${index}`, 'aria-hidden': 'true' }), key && h('span', { t: key }), this.values[index]));
+    this.element = h('section', { class: 'panel chart' }, h('div', { class: 'chart-head' }, h('h2', { t: title }), h('div', { class: 'chart-keys' }, keys)),
+      h('div', { class: 'chart-area' }, svg, this.top),
+      h('div', { class: 'chart-foot', 'aria-hidden': 'true' }, h('span', { t: 'ops.fifteen' }), h('span', { t: 'ops.now' })));
+  }
+
+  show(samples, now) {
+    const from = now - minutes * 60_000;
+    const lines = this.series.map(({ field }) => thinned(samples.map((sample) => ({ at: sample.at, value: sample[field] })), 450));
+    const top = niceTop(Math.max(0, ...lines.flat().map(({ value }) => value ?? 0)));
+    lines.forEach((points, index) => {
+      this.#lines[index].setAttribute('d', linePath(points, { from, to: now, top, width, height }));
+      const last = samples.at(-1)?.[this.series[index].field];
+      setText(this.values[index], last === undefined || last === null ? '–' : `${figure(last)}${this.unit ? ` ${t(this.unit)}` : ''}`);
+    });
+    setText(this.top, figure(top));
+  }
+}
+
+/** A list of names and figures; without entries it says so. */
+export function figureList(element, entries, empty) {
+  if (entries.length === 0) return fill(element, h('p', { class: 'quiet small', t: empty }));
+  return fill(element, h('dl', { class: 'figures' }, entries.flatMap(([name, value, tone]) =>
+    [h('dt', {}, name), h('dd', { class: `numbers ${tone ?? ''}` }, figure(value))])));
+}
