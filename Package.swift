@@ -319,6 +319,8 @@ let testTargets: [Target] = [
 
 let package = Package(
     name: "LivePlaza",
+    // Of the products for apps; the services run on Linux.
+    platforms: [.macOS(.v14), .iOS(.v17)],
     products: [
         .executable(name: "room-directory", targets: ["RoomDirectory"]),
         .executable(name: "audience-presence", targets: ["AudiencePresence"]),

@@ -135,10 +135,27 @@ package struct StrictJSON: Sendable {
         }
         guard next == .commaOrEnd, depth == 0 else { return nil }
         // Only strings can contain characters other than ASCII.
-        if !isASCII {
-            do { _ = try UTF8Span(validating: bytes) } catch { return nil }
+        return isASCII || Self.isUTF8(bytes) ? entries : nil
+    }
+
+    private static func isUTF8(_ bytes: Span<UInt8>) -> Bool {
+        #if canImport(Darwin)
+        // The oldest systems that apps run on have no `UTF8Span`.
+        var copy: [UInt8] = []
+        copy.reserveCapacity(bytes.count)
+        for index in bytes.indices { copy.append(bytes[index]) }
+        var (parser, rest) = (Unicode.UTF8.ForwardParser(), copy.makeIterator())
+        while true {
+            switch parser.parseScalar(from: &rest) {
+            case .valid: continue
+            case .emptyInput: return true
+            case .error: return false
+            }
         }
-        return entries
+        #else
+        do { _ = try UTF8Span(validating: bytes) } catch { return false }
+        return true
+        #endif
     }
 
     /// Creates an entry; the indices fit because `init` limits the size of the text.
