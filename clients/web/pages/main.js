@@ -25,6 +25,11 @@ async function start() {
   const shell = new Shell(session, { isFixture });
   document.body.prepend(...shell.elements);
   await shell.start();
+  // Who closes the page is gone for the others at once, and not only when the lease has ended. A page that the browser
+  // keeps may come back, and then resumes.
+  addEventListener('pagehide', (event) => {
+    if (!event.persisted) session.leave();
+  });
   // For tests and the curious; nothing of the pages reads it.
   globalThis.livePlazaPage = { session, shell };
 }
