@@ -311,8 +311,8 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LoadKit", "ProtocolClient",
-            "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell",
+            "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LivePlazaCombine", "LivePlazaKit",
+            "LivePlazaTransport", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell",
             "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
         ], exclude: ["boundary_table.py"]),
 ]

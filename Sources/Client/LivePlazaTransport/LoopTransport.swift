@@ -129,7 +129,7 @@ private final class SocketLoop {
     private func connect(
         _ number: UInt64, _ address: GatewayAddress, _ onEvent: @escaping @Sendable (TransportEvent) -> Void
     ) {
-        let socket = Socket(onEvent) { [unowned self] in self.sockets[number] = nil }
+        let socket = Socket(onEvent) { [weak self] in self?.sockets[number] = nil }
         let target = WebSocketTarget(
             host: address.host, port: address.port, path: address.path, subprotocols: ["liveplaza.v1"])
         do {
