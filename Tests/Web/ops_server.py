@@ -68,7 +68,8 @@ class Handler(static_server.Handler):
             "/ops/settings": lambda: {"mayKill": True}, "/ops/report": lambda: cluster.report(int(query.partition("=")[2] or 0)),
             "/ops/lives": lambda: {"result": {"lives": {"cursor": "", "items": [{"info": info, "audienceCount": 480, "totalViewerCount": 1210}]}}},
             "/ops/lives/evening/count": lambda: {"result": {"count": {"count": {"at": 1, "count": 480, "live": "evening", "totalViewers": 1210}}}},
-            "/ops/lives/evening/statistics": lambda: {"result": {"summary": {"totalLikesReceived": 3120, "totalMessageCount": 9041}}},
+            "/ops/lives/evening/statistics": lambda: {"result": {"statistics": {"statistics": {"totalLikesReceived": 3120, "totalMessageCount": 9041}}}},
+            "/ops/lives/evening/stage": lambda: {"result": {"stage": {"record": {"live": "evening", "revision": 7, "seats": [{"index": 0, "occupant": {"userID": "mira"}}, {"index": 1}]}}}},
         }
         if path in answers:
             return self.answer(200, json.dumps(answers[path]()).encode(), ".json")

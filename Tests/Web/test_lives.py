@@ -33,6 +33,16 @@ class Lives(BrowserCase):
             self.assertEqual(window.messages(), ["good evening", "welcome!"])
         self.assertTrue(viewer.page.url.endswith(f"#/live/{live}"))
 
+    def test_a_page_that_is_closed_leaves_at_once(self):
+        host = self.window("Mira Seven")
+        live = host.go_live(f"Closing {TAG}")
+        viewer = self.window("Noor Seven").enter(live)
+        people = "() => livePlazaPage.shell.page.stores.audience.state.audienceList.map((user) => user.userName)"
+        host.page.wait_for_function(f"(name) => ({people})().includes(name)", arg=f"Noor Seven {TAG}")
+        viewer.page.goto("about:blank")
+        # Without the farewell, the others would see the viewer until the lease ends, after 90 s.
+        host.page.wait_for_function(f"(name) => !({people})().includes(name)", arg=f"Noor Seven {TAG}", timeout=10_000)
+
     def test_an_application_becomes_a_seat_and_a_kick_ends_the_visit(self):
         host = self.window("Mira Two")
         live = host.go_live("Seats")

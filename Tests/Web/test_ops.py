@@ -65,6 +65,7 @@ class Ops(unittest.TestCase):
         expect(page.get_by_role("heading", name="evening")).to_be_visible()
         expect(page.locator("main")).to_contain_text("totalMessageCount")
         expect(page.locator("main")).to_contain_text("9,041")
+        expect(page.locator("dt", has_text="seats taken").locator("+ dd")).to_have_text("1")
 
     def test_a_tool_that_is_gone_is_said(self):
         page = self.page()

@@ -51,7 +51,7 @@ export class ClusterSource {
     const address = `/ops/lives/${encodeURIComponent(id)}`;
     const part = async (name) => (await this.#get(`${address}/${name}`).catch(() => undefined))?.result;
     const [count, statistics, stage] = await Promise.all([part('count'), part('statistics'), part('stage')]);
-    return { count: count?.count?.count, statistics: Object.values(statistics ?? {})[0], stage: Object.values(stage ?? {})[0] };
+    return { count: count?.count?.count, statistics: statistics?.statistics?.statistics, stage: stage?.stage?.record };
   }
 
   async #get(path) {

@@ -8,7 +8,8 @@ export function numbersOf(object) {
   return Object.entries(object ?? {}).filter(([, value]) => typeof value === 'number' && Number.isFinite(value));
 }
 
-const hidden = new Set(['at', 'code', 'seat', 'epoch', 'version']);
+/** Numbers that count nothing. */
+const hidden = new Set(['at', 'epoch', 'revision', 'v']);
 
 /** The lives with the most viewers. */
 export class LivesView {
@@ -55,7 +56,9 @@ export class LiveView {
     const live = await source.live(this.id);
     setText(this.title, this.id);
     for (const { name, body } of this.lists) {
-      const seats = name === 'stage' && Array.isArray(live.stage?.seatList) ? [[t('ops.seatsTaken'), live.stage.seatList.filter(({ userInfo }) => userInfo?.userID).length]] : [];
+      const { seats: all, connection, battle } = (name === 'stage' && live.stage) || {};
+      const seats = !all ? [] : [[t('ops.seatsTaken'), all.filter(({ occupant }) => occupant).length], [t('ops.seats'), all.length],
+        [t('ops.connected'), connection?.members.length ?? 0], [t('ops.battles'), battle ? 1 : 0]];
       figureList(body, [...seats, ...numbersOf(live[name]).filter(([key]) => !hidden.has(key))], 'ops.none');
     }
   }

@@ -71,5 +71,8 @@ export default {
   'ops.live.count': 'Audience',
   'ops.live.statistics': 'Counters',
   'ops.live.stage': 'Stage',
+  'ops.seats': 'seats',
+  'ops.connected': 'connected lives',
+  'ops.battles': 'battles now',
   'ops.seatsTaken': 'seats taken',
 };

@@ -71,5 +71,8 @@ export default {
   'ops.live.count': '观众',
   'ops.live.statistics': '计数',
   'ops.live.stage': '舞台',
+  'ops.seats': '座位',
+  'ops.connected': '连线直播',
+  'ops.battles': '进行中的 PK',
   'ops.seatsTaken': '已占座位',
 };
