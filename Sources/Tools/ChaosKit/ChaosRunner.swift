@@ -131,6 +131,9 @@ package enum ChaosRunner {
         return report
     }
 
+    /// The number of failures of the load that a round shows.
+    private static let shownFailures = 3
+
     private static func refused(_ load: LoadReport) -> [String: Int] {
         var refused = load.refused
         if load.dropped > 0 { refused["dropped by the budget"] = load.dropped }
@@ -142,7 +145,11 @@ package enum ChaosRunner {
         _ round: ChaosRound, _ plan: ChaosPlan, _ load: LoadReport, _ history: RoundHistory
     ) -> RoundResult {
         var findings = HistoryChecker.findings(in: history).map(\.description)
-        findings += load.failures.map { "load: \($0)" }
+        // A load that cannot begin gives one failure for each viewer.
+        findings += load.failures.prefix(Self.shownFailures).map { "load: \($0)" }
+        if load.failures.count > Self.shownFailures {
+            findings.append("load: \(load.failures.count - Self.shownFailures) failures more")
+        }
         if let failure = load.nothingAdmittedFailure { findings.append("load: \(failure)") }
         for (count, promise) in [
             (load.missing, "I8: acknowledged messages were lost"), (load.repeated, "I15: messages were received twice"),

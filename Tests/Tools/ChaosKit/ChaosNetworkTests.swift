@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import ClusterKit
+import Testing
+
+struct ChaosNetworkTests {
+    @Test func `the first instance of each service reaches each broker through a proxy of its own`() throws {
+        var options = ClusterOptions(runDirectory: "unused")
+        options.broker = .kafkaHome("unused", brokers: 3)
+        let network = try ChaosNetwork(for: &options)
+        defer { network.stop() }
+        #expect(Set(options.routes.keys) == Set(ServiceKind.allCases.map { "\($0.rawValue)-1" }))
+        let ways = options.routes.values.flatMap(\.brokers)
+        #expect(ways.count == 3 * ServiceKind.allCases.count)
+        // A port that two of them share would let an interruption of one hit the other.
+        let ports = ways.flatMap { [$0.listener, $0.advertised] }
+        #expect(Set(ports).count == ports.count)
+        #expect(network.links.count == ServiceKind.allCases.count + 2)
+    }
+
+    @Test func `only presence reaches Redis through a proxy`() throws {
+        var options = ClusterOptions(runDirectory: "unused")
+        options.broker = .kafkaHome("unused", brokers: 1)
+        let network = try ChaosNetwork(for: &options)
+        defer { network.stop() }
+        let withRedis = options.routes.filter { $0.value.redisPort != nil }
+        #expect(Array(withRedis.keys) == ["audience-presence-1"])
+        #expect(options.redisPort != 0 && withRedis.values.first?.redisPort != options.redisPort)
+        #expect(network.links.contains(.redis("audience-presence-1")) && network.links.contains(.clients("gateway-1")))
+    }
+
+    @Test func `an embedded broker has no proxies, because it names one address to all`() throws {
+        var options = ClusterOptions(runDirectory: "unused")
+        let network = try ChaosNetwork(for: &options)
+        defer { network.stop() }
+        #expect(Set(network.links) == [.redis("audience-presence-1"), .clients("gateway-1")])
+        let ways = options.routes.values.flatMap(\.brokers)
+        #expect(ways.isEmpty)
+    }
+}
