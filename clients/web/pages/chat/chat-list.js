@@ -6,11 +6,13 @@ import { RowWindow } from './row-window.js';
 
 /** How near to the end, in pixels, counts as following it. */
 const nearEnd = 40;
+/** The pause between two drawings of new rows, in milliseconds: each costs a layout, and nobody reads faster. */
+const pause = 120;
 
 /**
  * The list of messages: up to 1,000 rows, of which those in view are elements.
  *
- * Messages that arrive between two frames are shown together: one frame reads the heights of the new rows once, after
+ * Messages that arrive between two drawings are shown together: one frame reads the heights of the new rows once, after
  * all of them are written.
  */
 export class ChatList {
@@ -18,6 +20,8 @@ export class ChatList {
   #incoming = [];
   #shown = new Map();
   #frame = 0;
+  #timer = 0;
+  #drawnAt = -Infinity;
   #isFollowing = true;
   #unseen = 0;
   #viewHeight = 0;
@@ -57,7 +61,7 @@ export class ChatList {
     this.#incoming.push(...messages);
     // More than a whole list at once: the oldest would fall out again.
     if (this.#incoming.length > this.#rows.capacity) this.#incoming.splice(0, this.#incoming.length - this.#rows.capacity);
-    this.#wake();
+    this.#wakeSoon();
   }
 
   clear() {
@@ -77,6 +81,18 @@ export class ChatList {
     this.observer.disconnect();
     this.#endLanguage();
     cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#timer);
+  }
+
+  /** Draws with the next frame, or once the pause since the last drawing is over. */
+  #wakeSoon() {
+    if (this.#frame || this.#timer) return;
+    const wait = this.#drawnAt + pause - performance.now();
+    if (wait <= 0) return this.#wake();
+    this.#timer = setTimeout(() => {
+      this.#timer = 0;
+      this.#wake();
+    }, wait);
   }
 
   #wake() {
@@ -93,6 +109,7 @@ export class ChatList {
 
   #draw() {
     this.#frame = 0;
+    this.#drawnAt = performance.now();
     const added = this.#incoming.splice(0);
     const removed = this.#rows.add(added);
     if (!this.#isFollowing) this.#unseen += added.filter((message) => message.kind === 'text' || message.kind === 'gift').length;
