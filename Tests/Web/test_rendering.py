@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What drawing costs, and whether everybody can use the pages: on sample data, without a cluster."""
 
+import os
 import unittest
 
 from playwright.sync_api import expect, sync_playwright
@@ -65,6 +66,21 @@ class Rendering(unittest.TestCase):
               f"{frames['shown']} on the screen; heap {before / 1e6:.2f} to {after / 1e6:.2f} MB")
         self.assertLess(after - before, 1_000_000)
         self.assertGreater(frames["shown"], 20)
+        self.assertLess(page.locator(".chat-row").count(), 60, "rows out of view are elements")
+        self.assertEqual(self.faults, [])
+
+    def test_two_hours_of_barrage_keep_the_heap(self):
+        # 40 a second for two hours, compressed: 50 at a time. LIVEPLAZA_MESSAGES asks for fewer.
+        messages = int(os.environ.get("LIVEPLAZA_MESSAGES", 2 * 3600 * 40))
+        page = self.page("#/live/sample-0", "fixture&rate=40&batch=50", viewport=SIZES["desktop"])
+        heap = "() => { gc(); gc(); return performance.memory.usedJSHeapSize; }"
+        page.wait_for_function("() => livePlazaPage.session.wire.items >= 5000", timeout=120_000)
+        before = page.evaluate(heap)
+        page.wait_for_function("(count) => livePlazaPage.session.wire.items >= count", arg=messages, timeout=1_800_000, polling=1000)
+        after = page.evaluate(heap)
+        print(f"{messages} messages: heap {before / 1e6:.2f} to {after / 1e6:.2f} MB, "
+              f"{page.evaluate('() => document.querySelectorAll(`*`).length')} elements")
+        self.assertLess(after - before, 2_000_000)
         self.assertLess(page.locator(".chat-row").count(), 60, "rows out of view are elements")
         self.assertEqual(self.faults, [])
 

@@ -100,11 +100,16 @@ export class FixtureSocket extends EventTarget {
     this.#n = 0;
     this.#revision = 0;
     const number = this.#live;
-    const rate = Number(new URLSearchParams(location.search).get('rate') ?? 2);
+    const asked = new URLSearchParams(location.search);
+    const rate = Number(asked.get('rate') ?? 2);
+    // Tests of long evenings compress them: so many messages each time.
+    const batch = Number(asked.get('batch') ?? 1);
     this.#frame({ counts: this.#count(number) });
     this.#item({ stage: { record: this.#stage(), events: [] } });
     for (let index = 0; index < 12; index += 1) this.#talk();
-    this.#every(1000 / rate, () => this.#talk());
+    this.#every(1000 / rate, () => {
+      for (let index = 0; index < batch; index += 1) this.#talk();
+    });
     this.#every(2500, () => this.#frame({ counts: this.#count(number) }));
     this.#every(500, () => this.#item({ speaking: { users: [{ user: lives[number].liveOwner.userID, level: 20 + Math.round(Math.random() * 80) }] } }));
     this.#every(1700, () => this.#like(people[(this.#n + 5) % people.length], 1 + (this.#n % 4)));
