@@ -53,13 +53,16 @@ def frames(browser, url, seconds=30):
 
 
 def first_item(host, viewer, live):
-    """From a click on the live until its first message is shown."""
+    """From a click on the live until its first message is shown, one of before the click."""
     taken = []
     for _ in range(RUNS):
         viewer.page.evaluate("() => { location.hash = '#/'; }")
         viewer.page.wait_for_selector(f"a[href$='{live}']")
+        host.say("hello")
+        viewer.page.wait_for_timeout(500)
         taken.append(viewer.page.evaluate("""(live) => new Promise((done) => {
             const begun = performance.now();
+            setTimeout(() => done(NaN), 20000);
             const observer = new MutationObserver(() => {
                 if (!document.querySelector('.chat-row')) return;
                 observer.disconnect();
