@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
+import Foundation
 import KafkaClient
 import MachineKit
 import PlazaModel
@@ -83,7 +84,7 @@ import Testing
         try harness.say("deadly", in: live)
         try harness.say("after", in: live)
         try harness.flush()
-        try harness.leaveAttempts(ProcessingAttempts.limit, in: live)
+        try harness.leaveAttempts(ProcessingAttempts.limit, in: live, before: 2)
         let second = harness.start("two")
         let numbers = try harness.feed(of: [live]) { $0[live]?.contains(2) ?? false }
         #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
@@ -123,15 +124,25 @@ extension ShellHarness {
         return decode(try self.records(of: .replies, in: nil) { isEnough(decode($0)) })
     }
 
-    /// Writes what owners leave that died: a record of attempts at the group's committed offset.
-    func leaveAttempts(_ count: Int, in live: LiveKey) throws {
+    /// Writes what owners leave that died: a record of attempts at the group's committed offset, which is before the last
+    /// `inputs` of the live's partition.
+    func leaveAttempts(_ count: Int, in live: LiveKey, before inputs: Int64) throws {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
         let group = try KafkaConsumer(self.settings, group: "barrage")
         defer { group.close() }
         let inbox = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
-        let offset = try #require(try group.committed([inbox], timeout: .seconds(5))[inbox] ?? nil).offset
+        let end = try group.end(of: inbox, timeout: .seconds(5))
+        // With the offset of an earlier input in its place the next owner would process the deadly one, and end the test.
+        var offset: Int64?
+        let deadline = MonotonicClock.now + .seconds(10)
+        while offset != end - inputs, MonotonicClock.now < deadline {
+            if offset != nil { Thread.sleep(forTimeInterval: 0.05) }
+            offset = try #require(try group.committed([inbox], timeout: .seconds(5))[inbox] ?? nil).offset
+        }
+        let next = try #require(
+            offset == end - inputs ? offset : nil, "the first owner committed \(offset ?? -1) of \(end)")
         let record = ProcessingAttempts.Record(
-            offset: offset, step: 0, count: count, aloneUntil: offset + 10, process: "a dead one")
+            offset: next, step: 0, count: count, aloneUntil: next + 10, process: "a dead one")
         let producer = try KafkaProducer(self.settings)
         defer { producer.close(timeout: .seconds(1)) }
         _ = try producer.sendAndWait(
