@@ -19,6 +19,8 @@ import Testing
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
         "Sources/Services/Gateway/Calls/ShardLogin.swift":
             "the same expiry, once at login as a span; from then on the monotonic clock counts",
+        "Sources/Services/Gateway/Startup/Gateway+Reads.swift":
+            "the time that clients set their clocks by; what ends at a time is ended by a machine, by the broker's time",
         "Sources/Services/Gateway/Delivery/RecentOffset.swift":
             "where a reader begins: a wrong clock makes the cache begin earlier or later, and what it lacks is replayed "
             + "by offset; the in-memory broker runs on the same host",

@@ -106,7 +106,9 @@ import Testing
             record.connection == nil && record.seats[0].occupant == nil
         }
         _ = try await one.watcher.wait("that the live is suspended") { client in
-            client.items.contains { if case .infoChanged(let info) = $0 { info.status == .suspended } else { false } }
+            client.items.contains {
+                if case .infoChanged(let info, _) = $0 { info.status == .suspended } else { false }
+            }
                 ? true : nil
         }
         try await one.call(one.watcher, "barrage.sendText", CallParams(text: "still here"))
@@ -123,7 +125,7 @@ import Testing
         try await one.connect(two)
         _ = try await one.startBattle(two, seconds: 120)
         try await one.call(one.watcher, "barrage.sendText", CallParams(text: "good night"))
-        guard case .statistics(let figures) = try await one.call(one.host, "live.end") else {
+        guard case .statistics(let figures, _) = try await one.call(one.host, "live.end") else {
             throw ScenarioFailure("no figures")
         }
         #expect(figures.totalMessageCount == 1)
@@ -159,7 +161,7 @@ import Testing
         try await one.call(one.host, "self.update", CallParams(name: "Anna the Great"))
         _ = try await one.watcher.wait("the live's new info") { client in
             client.items.contains {
-                if case .infoChanged(let info) = $0 { info.liveOwner.userName == "Anna the Great" } else { false }
+                if case .infoChanged(let info, _) = $0 { info.liveOwner.userName == "Anna the Great" } else { false }
             } ? true : nil
         }
         let info = try await one.details { $0.liveOwner.userName == "Anna the Great" }

@@ -30,7 +30,7 @@ import Testing
         try await fixture.seat(sitter, on: 3)
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(sitter)))
         _ = try await sitter.wait("that it is an admin") {
-            $0.items.contains(.adminSet(user: fixture.user(sitter))) ? true : nil
+            $0.hasSeen { if case .adminSet(fixture.user(sitter), _) = $0 { true } else { false } }
         }
         try await fixture.call(sitter, "seat.invite", CallParams(user: fixture.user(fixture.watcher), timeout: 120))
         try await fixture.call(asker, "seat.apply", CallParams(timeout: 120))
@@ -66,7 +66,7 @@ import Testing
         }
         #expect(fixture.watcher.left.count == 2, "told once each")
         guard case .audience(let page) = try await fixture.call(fixture.host, "audience.list"),
-            case .seatRequests(let applications, let invitations) = try await fixture.call(
+            case .seatRequests(let applications, let invitations, _) = try await fixture.call(
                 fixture.host, "seat.requests")
         else { throw ScenarioFailure("no list") }
         #expect(page.members.map(\.user.userID) == [fixture.user(fixture.watcher)])
@@ -102,7 +102,7 @@ import Testing
         let guest = try await fixture.join("guest")
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
         _ = try await fixture.watcher.wait("the admin") {
-            $0.items.contains(.adminSet(user: fixture.user(admin))) ? true : nil
+            $0.hasSeen { if case .adminSet(fixture.user(admin), _) = $0 { true } else { false } }
         }
         try await fixture.call(
             admin, "seat.invite", CallParams(user: fixture.user(guest), seatIndex: 4, timeout: 120))
@@ -111,7 +111,7 @@ import Testing
         }
         try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.user(admin)))
         _ = try await fixture.watcher.wait("the end of its office") {
-            $0.items.contains(.adminRevoked(user: fixture.user(admin))) ? true : nil
+            $0.hasSeen { if case .adminRevoked(fixture.user(admin), _) = $0 { true } else { false } }
         }
         let kick = try await fixture.rejection(admin, "audience.kick", CallParams(user: fixture.user(guest)))
         let lock = try await fixture.rejection(admin, "seat.lock", CallParams(seatIndex: 5))
@@ -132,7 +132,7 @@ import Testing
         try await fixture.call(fixture.watcher, "barrage.sendText", CallParams(text: "before"))
         try await fixture.call(fixture.host, "live.update", CallParams(isMessageDisable: true))
         _ = try await fixture.watcher.wait("the muted room") { client in
-            client.items.contains { if case .infoChanged(let info) = $0 { info.isMessageDisable } else { false } }
+            client.items.contains { if case .infoChanged(let info, _) = $0 { info.isMessageDisable } else { false } }
                 ? true : nil
         }
         let rejection = try await fixture.rejection(fixture.watcher, "barrage.sendText", CallParams(text: "hello"))

@@ -131,7 +131,7 @@ struct DeviceClusterTests {
             func seen(_ status: LiveStatus, within seconds: Double) async throws {
                 _ = try await viewer.waitForFeedItem("that the live is \(status)", within: seconds) {
                     content -> Bool? in
-                    if case .infoChanged(let info) = content, info.status == status { true } else { nil }
+                    if case .infoChanged(let info, _) = content, info.status == status { true } else { nil }
                 }
             }
             host.client.stop()
@@ -153,7 +153,7 @@ struct DeviceClusterTests {
             }
             await viewer.collectUpdates(seconds: 3)
             let changed = try? await viewer.waitForFeedItem("a change", within: 0.1) { content -> LiveInfo? in
-                if case .infoChanged(let info) = content { info } else { nil }
+                if case .infoChanged(let info, _) = content { info } else { nil }
             }
             #expect(changed == nil)
         }

@@ -50,6 +50,9 @@ final class RecordingClient {
         }
     }
 
+    /// True if its feed has had an item that `matches`, else nil, as `wait` needs it.
+    func hasSeen(_ matches: (FeedContent) -> Bool) -> Bool? { self.items.contains(where: matches) ? true : nil }
+
     /// All stages so far.
     var stages: [(record: StageRecord, events: [StageEvent])] {
         self.items.compactMap { if case .stage(let record, let events) = $0 { (record, events) } else { nil } }

@@ -256,7 +256,7 @@ import Testing
     /// The total cost of the live's gifts so far.
     private static func coins(_ person: DemoUser) async throws -> Int64 {
         let result = try await person.call("live.summary", CallParams(live: "a"))
-        guard case .statistics(let statistics) = result else { throw ScenarioFailure("no figures: \(result)") }
+        guard case .statistics(let statistics, _) = result else { throw ScenarioFailure("no figures: \(result)") }
         return statistics.totalGiftCoins
     }
 

@@ -43,7 +43,7 @@ import Testing
             #expect(last)
             #expect(carl.texts == ["once", "the last one"])
             let summary = try await carl.call("live.summary", CallParams(live: "a"))
-            guard case .statistics(let statistics) = summary else { throw ScenarioFailure("no summary: \(summary)") }
+            guard case .statistics(let statistics, _) = summary else { throw ScenarioFailure("no summary: \(summary)") }
             #expect(statistics.totalGiftsSent == 7 && statistics.totalMessageCount == 2)
         }
     }

@@ -272,7 +272,7 @@ extension ClientCore {
             self.state = .open
             self.failures = 0
             switch result {
-            case .loggedIn(_, let user, _, let notices):
+            case .loggedIn(_, let user, _, let notices, _):
                 if self.lastNotice == nil { self.lastNotice = notices }
                 actions.append(.event(.loggedIn(user)))
             case .resumed(let ticket, let position, let replayed):

@@ -50,6 +50,7 @@ extension CallParser {
         case "accept": command = .acceptBattle(battle: try battle(), live: live, caller: self.caller)
         case "reject": command = .rejectBattle(battle: try battle(), live: live, caller: self.caller)
         case "exit": command = .exitBattle(battle: try battle(), live: live, caller: self.caller)
+        case "requests": command = .openBattleRequests(live: live, caller: self.caller)
         default: throw Self.unknownMethodError(frame.method)
         }
         return .forward(.connection(ConnectionInput(app: self.app, command)), inLive: self.requiredLive(live))

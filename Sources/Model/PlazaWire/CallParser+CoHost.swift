@@ -41,6 +41,7 @@ extension CallParser {
             command = .muteRemote(
                 live: live, other: try self.liveKey(other, "other").live, isMuted: params.muted ?? true,
                 caller: self.caller)
+        case "requests": command = .openRequests(live: live, caller: self.caller)
         case "candidates": return .candidates(live, cursor: params.cursor ?? "", caller: self.caller)
         default: throw Self.unknownMethodError(frame.method)
         }

@@ -96,7 +96,8 @@ package struct CallParser: Sendable {
         "seat.acceptInvitation", "seat.rejectInvitation", "seat.take", "seat.leave", "seat.kick", "seat.move",
         "seat.lock", "seat.device", "seat.lockDevice", "seat.place", "seat.requests", "cohost.request",
         "cohost.cancel", "cohost.accept", "cohost.reject", "cohost.exit",
-        "cohost.candidates", "cohost.muteRemote", "battle.request", "battle.create", "battle.get", "battle.cancel",
+        "cohost.candidates", "cohost.muteRemote", "cohost.requests", "battle.request", "battle.requests",
+        "battle.create", "battle.get", "battle.cancel",
         "battle.accept", "battle.reject", "battle.exit", "battle.score",
         "self.update",
     ]

@@ -17,7 +17,8 @@ extension ServerFrame: Codable {
         switch self {
         case .reply(let id, let outcome):
             switch outcome {
-            case .success(let result): try container.encode(ReplyBody(id: id, result: result), forKey: .reply)
+            case .success(let result):
+                try container.encode(ReplyBody(id: id, result: ResultBody(result: result)), forKey: .reply)
             case .failure(let error): try container.encode(ReplyBody(id: id, error: ErrorBody(error)), forKey: .reply)
             }
         case .feed(let live, let epoch, let items, let token):
@@ -41,10 +42,11 @@ extension ServerFrame: Codable {
         case .reply:
             let body = try container.decode(ReplyBody.self, forKey: .reply)
             if let error = body.error {
-                let rejection = ReplyError(error.code, error.message, retryAfter: error.retryAfter)
+                let rejection = ReplyError(
+                    error.code, error.message, retryAfter: error.retryAfter, reason: error.reason)
                 self = .reply(id: body.id, .failure(error: rejection))
             } else {
-                self = .reply(id: body.id, .success(result: body.result ?? .done))
+                self = .reply(id: body.id, .success(result: body.result?.result ?? .done))
             }
         case .feed:
             let body = try container.decode(FeedBody.self, forKey: .feed)
@@ -68,20 +70,48 @@ extension Outcome {
     /// The JSON of the outcome alone, the body of an HTTP response: `{"result":{…}}` or `{"error":{…}}`.
     package var json: [UInt8] {
         switch self {
-        case .success(let result): Wire.encode(OutcomeBody(result: result))
+        case .success(let result): Wire.encode(OutcomeBody(result: ResultBody(result: result)))
         case .failure(let error): Wire.encode(OutcomeBody(error: ErrorBody(error)))
         }
     }
 }
 
+/// A result as clients receive it: the JSON of records, except for `pong`.
+///
+/// A ping was answered with `done` before it had a time, so it is `{"done":{"at":…}}`.
+private struct ResultBody: Codable {
+    private enum Kind: CodingKey {
+        case done
+    }
+
+    private struct Done: Codable {
+        var at: Timestamp?
+    }
+
+    var result: CallResult
+
+    init(result: CallResult) { self.result = result }
+
+    func encode(to encoder: any Encoder) throws {
+        guard case .pong(let at) = self.result else { return try self.result.encode(to: encoder) }
+        var container = encoder.container(keyedBy: Kind.self)
+        try container.encode(Done(at: at), forKey: .done)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let done = try decoder.container(keyedBy: Kind.self).decodeIfPresent(Done.self, forKey: .done)
+        self.result = if let at = done?.at { .pong(at: at) } else { try CallResult(from: decoder) }
+    }
+}
+
 private struct OutcomeBody: Encodable {
-    var result: CallResult?
+    var result: ResultBody?
     var error: ErrorBody?
 }
 
 private struct ReplyBody: Codable {
     var id: Int64
-    var result: CallResult?
+    var result: ResultBody?
     var error: ErrorBody?
 }
 
@@ -91,12 +121,14 @@ private struct ErrorBody: Codable {
     var name: String
     var message: String
     var retryAfter: Int64?
+    var reason: String?
 
     init(_ error: ReplyError) {
         self.code = error.code
         self.name = error.code.name
         self.message = error.message
         self.retryAfter = error.retryAfter
+        self.reason = error.reason
     }
 }
 

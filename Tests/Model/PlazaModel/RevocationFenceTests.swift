@@ -22,6 +22,21 @@ import Testing
         #expect(fence.rejection(of: self.caller("bob", nil, role: .server)) == nil)
     }
 
+    /// Rules: R15.19.
+    @Test func `a floor has the reason of the last kick that raised it`() {
+        var fence = RevocationFence()
+        fence.raise("bob", to: Ticket(10), reason: .byAdmin)
+        #expect(fence.reason(against: Ticket(9), of: "bob") == .byAdmin)
+        #expect(fence.reason(against: Ticket(10), of: "bob") == nil, "the ticket is valid")
+        #expect(fence.reason(against: Ticket(9), of: "carl") == nil)
+        fence.raise("bob", to: Ticket(5), reason: .byServer)
+        #expect(fence.reason(against: Ticket(4), of: "bob") == .byAdmin, "the floor was not raised")
+        fence.raise("bob", to: Ticket(20), reason: .byServer)
+        #expect(fence.reason(against: Ticket(4), of: "bob") == .byServer)
+        fence.raise("bob", to: Ticket(30))
+        #expect(fence.reason(against: Ticket(4), of: "bob") == nil)
+    }
+
     @Test func `I16 a live has at most a thousand floors, and the oldest are dropped first`() {
         var fence = RevocationFence()
         for number in 0..<(Limits.floorsPerLive + 10) {

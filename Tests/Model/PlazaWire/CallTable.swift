@@ -158,6 +158,8 @@ enum CallTable {
             "cohost.reject", [.live, .text("inviter", "duet")],
             connection(.reject(live: live, inviter: "duet", caller: caller))),
         CallSpec("cohost.exit", [.live], connection(.exit(live: live, caller: caller))),
+        CallSpec("cohost.requests", [.live], connection(.openRequests(live: live, caller: caller))),
+        CallSpec("battle.requests", [.live], connection(.openBattleRequests(live: live, caller: caller))),
         CallSpec(
             "cohost.candidates", [.live, .text("cursor", "g.1.1", needed: false)],
             .candidates(live, cursor: "g.1.1", caller: caller)),

@@ -12,6 +12,7 @@ import Testing
         }
         cases.append(("error", .reply(id: 7, .failure(error: ReplyError(.noSuchRoom, "there is no live x")))))
         cases.append(("error-retry", .reply(id: -1, .failure(error: Samples.error))))
+        cases.append(("error-reason", .reply(id: 7, .failure(error: Samples.staleTicket))))
         let entries = GoldenRecordTests.contents.enumerated().map { index, content in
             FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content.1)
         }

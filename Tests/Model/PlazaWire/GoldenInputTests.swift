@@ -243,6 +243,8 @@ import Testing
                     caller: Samples.server)
             ), ("battleByID", .battleInfo(battle: "b-6", live: nil, caller: Samples.server)),
             ("battleByLive", .battleInfo(battle: nil, live: live, caller: Samples.server)),
+            ("openRequests", .openRequests(live: live, caller: caller)),
+            ("openBattleRequests", .openBattleRequests(live: live, caller: caller)),
         ]
         for (_, command) in commands {
             switch command {
@@ -250,7 +252,7 @@ import Testing
                 .request,
                 .cancelRequest, .accept, .reject, .exit, .muteRemote, .requestBattle, .cancelBattle, .acceptBattle,
                 .rejectBattle, .exitBattle, .updateScores,
-                .battleInfo:
+                .battleInfo, .openRequests, .openBattleRequests:
                 break  // Exhaustive on purpose: add a new command to the samples above.
             }
         }

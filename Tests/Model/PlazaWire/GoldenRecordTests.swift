@@ -83,6 +83,8 @@ import Testing
                     Reply(to: Samples.caller, app: Samples.app, .success(result: .done), required: required)
                 ))
         }
+        cases.append(
+            ("refusal", Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.staleTicket))))
         try GoldenFile(name: "replies").check(cases, free: ["metaData", "values", "translations"])
     }
 
@@ -116,6 +118,11 @@ import Testing
         ("speaking", .speaking(users: [Speaker(user: "bob", level: 60)])),
         ("summary", .summary(statistics: Samples.statistics)), ("tips", .tips(isDegraded: true)),
         ("liveEnded", .liveEnded(reason: .endedByHost, statistics: Samples.statistics)),
+        // The kinds that earlier versions wrote without a revision, as above.
+        ("infoChangedTo", .infoChanged(info: Samples.info, revision: 4)),
+        ("metadataChangedTo", .metadataChanged(set: ["n": "5"], removed: ["old"], revision: 5)),
+        ("adminSetAt", .adminSet(user: "bob", revision: 6)),
+        ("adminRevokedAt", .adminRevoked(user: "bob", revision: 7)),
     ]
 
     static let hooks: [(String, WebhookContent)] = [
@@ -208,6 +215,30 @@ import Testing
             "battleRequestTimedOut",
             .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
         ), ("battleNotStarted", .battleNotStarted(battle: "b-6")),
+        // The kinds that earlier versions wrote without members, as above.
+        (
+            "coHostRequestCancelledTo",
+            .coHostRequestCancelled(
+                inviter: Samples.member, invitee: Samples.other, inviteeMember: Samples.otherMember)
+        ),
+        (
+            "coHostRequestTimedOutBetween",
+            .coHostRequestTimedOut(
+                inviter: Samples.live, invitee: Samples.other, inviterMember: Samples.member,
+                inviteeMember: Samples.otherMember)
+        ),
+        (
+            "battleRequestCancelledBetween",
+            .battleRequestCancelled(
+                battle: "b-6", inviter: Samples.live, invitee: Samples.other, inviterMember: Samples.member,
+                inviteeMember: Samples.otherMember)
+        ),
+        (
+            "battleRequestTimedOutBetween",
+            .battleRequestTimedOut(
+                battle: "b-6", inviter: Samples.live, invitee: Samples.other, inviterMember: Samples.member,
+                inviteeMember: Samples.otherMember)
+        ),
     ]
 
     static let results: [(String, CallResult)] = [
@@ -281,6 +312,45 @@ import Testing
         ("noStage", .stage(record: nil)), ("metadata", .metadata(values: ["lang": "en"])),
         ("app", .app(settings: Samples.appSettings, revision: 5)),
         ("gifts", .gifts(categories: [Samples.giftCategory])),
+        (
+            "loggedInAt",
+            .loggedIn(
+                session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3-17", at: Samples.later)
+        ), ("pong", .pong(at: Samples.later)), ("liveAt", .live(info: Samples.info, epoch: 77, revision: 4)),
+        (
+            "roomAt",
+            .room(
+                details: LiveDetails(
+                    info: Samples.info, epoch: 77, revision: 4, audience: LiveCount(Samples.count), stage: nil))
+        ), ("audienceAt", .audience(page: AudiencePage(members: [], cursor: "", count: 0, at: Samples.later))),
+        (
+            "sanctionsAt",
+            .sanctions(
+                page: SanctionPage(
+                    items: [], nextOffset: 0, at: Samples.later,
+                    own: Sanction(user: "bob", until: nil, by: "alice", userInfo: Samples.bob)))
+        ),
+        ("statisticsAt", .statistics(statistics: Samples.statistics, at: Samples.later)),
+        ("seatRequestsAt", .seatRequests(applications: [], invitations: [], at: Samples.later)),
+        (
+            "coHostRequests",
+            .coHostRequests(
+                sent: [
+                    OpenCoHostRequest(
+                        inviter: Samples.member, invitee: Samples.otherMember, expiresAt: Samples.later,
+                        extensionInfo: "x")
+                ], received: [], at: Samples.at)
+        ),
+        (
+            "battleRequests",
+            .battleRequests(
+                sent: [],
+                received: [
+                    OpenBattleRequest(
+                        battle: "b-6", inviter: Samples.otherMember, invitee: Samples.member, hasAccepted: true,
+                        expiresAt: Samples.later, durationSeconds: 120, extensionInfo: "")
+                ], at: Samples.at)
+        ),
     ]
 
     /// Exhaustive on purpose: a new kind does not compile until it is added here; add it to the samples above too.
@@ -305,8 +375,8 @@ import Testing
         }
         switch result {
         case .done, .live, .joined, .audience, .sent, .statistics, .sanctions, .coHost, .battle, .battleInfo, .seat,
-            .seatRequests, .scores,
-            .loggedIn, .resumed, .lives, .room, .count, .stage, .metadata, .app, .gifts:
+            .seatRequests, .coHostRequests, .battleRequests, .scores,
+            .loggedIn, .pong, .resumed, .lives, .room, .count, .stage, .metadata, .app, .gifts:
             break
         }
         switch e {

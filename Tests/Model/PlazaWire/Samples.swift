@@ -87,4 +87,5 @@ enum Samples {
     static let webhook = WebhookEvent(
         Samples.key, at: Samples.at, .memberState(isOnline: true, cause: .enter, users: [Samples.bob]))
     static let error = ReplyError(.overloaded, "16 calls are open already", retryAfter: 200)
+    static let staleTicket = ReplyError(.staleTicket, "the ticket is no longer valid", reason: "byAdmin")
 }

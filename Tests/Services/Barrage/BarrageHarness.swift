@@ -104,8 +104,10 @@ extension Outcome? {
     var retryAfter: Int64? { if case .failure(let error)? = self { error.retryAfter } else { nil } }
     /// The statistics in the result of a summary or an end.
     var statistics: LiveStatistics? {
-        if case .success(.statistics(let statistics))? = self { statistics } else { nil }
+        if case .success(.statistics(let statistics, _))? = self { statistics } else { nil }
     }
+    /// The time of the statistics in the result of a summary.
+    var summaryTime: Timestamp? { if case .success(.statistics(_, let at))? = self { at } else { nil } }
     /// Whether the result is a position in the feed.
     var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
 }

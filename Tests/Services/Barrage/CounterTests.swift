@@ -133,12 +133,14 @@ import Testing
         barrage.expectSound()
     }
 
+    /// Rules: R1.19.
     @Test func `every user can request the summary`() {
         var barrage = BarrageHarness()
         _ = barrage.text(user("bob", 1))
         _ = barrage.advance(2_500)
         let stranger = barrage.send(.summary(caller: user("eve", 1, ticket: nil)))
         #expect(stranger.outcome.statistics == LiveStatistics(totalMessageCount: 1, liveDuration: 2_500))
+        #expect(stranger.outcome.summaryTime == barrage.now)
         #expect(barrage.send(.summary(caller: server(1)), to: LiveKey(app, "none")).outcome.code == .noSuchRoom)
         _ = barrage.send(.ended(ending: ending()))
         #expect(barrage.send(.summary(caller: server(2))).outcome.statistics?.liveDuration == 600_000)

@@ -27,7 +27,7 @@ import Testing
             ($0.liveName, $0.notice, $0.isMessageDisable) = ("show", "hello", true)
         }
         let reply = Reply(
-            to: caller, app: app, .success(result: .live(info: info, epoch: 2)),
+            to: caller, app: app, .success(result: .live(info: info, epoch: 2, revision: 2)),
             required: RequiredRevision(.rooms, live, revision: 2))
         #expect(
             directory.send(open) == [
@@ -62,7 +62,7 @@ import Testing
         #expect(
             effects == [
                 .success(
-                    .live(info: before.info, epoch: before.epoch), to: phone, app: app,
+                    .live(info: before.info, epoch: before.epoch, revision: before.revision), to: phone, app: app,
                     required: RequiredRevision(.rooms, live, revision: before.revision))
             ])
         #expect(directory.room == before)

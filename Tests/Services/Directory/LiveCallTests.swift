@@ -92,7 +92,7 @@ import Testing
         directory.expectSound()
     }
 
-    /// Rules: R3.36, R3.40.
+    /// Rules: R3.36, R3.40, R3.65.
     @Test func `an update is stored, sent to feed and seats, and answered with the new info`() throws {
         var directory = DirectoryHarness.running()
         var info = try #require(directory.room).info
@@ -101,12 +101,12 @@ import Testing
         info.isMessageDisable = true
         let changes = LiveChanges(notice: "soon", isMessageDisable: true)
         let reply = Reply(
-            to: caller, app: app, .success(result: .live(info: info, epoch: 2)),
+            to: caller, app: app, .success(result: .live(info: info, epoch: 2, revision: 3)),
             required: RequiredRevision(.rooms, live, revision: 3))
         #expect(
             directory.send(.updateInfo(live: live, changes: changes, caller: caller)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 3)),
-                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info)))),
+                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info, revision: 3)))),
                 .barrage(BarrageInput(key, .rights(isMessageDisable: true, admins: [], isGiftEnabled: true))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .reply(reply),
@@ -116,7 +116,7 @@ import Testing
         #expect(
             again == [
                 .success(
-                    .live(info: info, epoch: 2), to: user("alice", 3), app: app,
+                    .live(info: info, epoch: 2, revision: 3), to: user("alice", 3), app: app,
                     required: RequiredRevision(.rooms, live, revision: 3))
             ])
         #expect(
@@ -158,13 +158,15 @@ import Testing
         #expect(directory.room?.info.metaData == ["a": "1", "b": "2"])
         #expect(
             effects.contains(
-                .barrage(BarrageInput(key, .publish(content: .metadataChanged(set: ["b": "2"], removed: []))))))
+                .barrage(
+                    BarrageInput(key, .publish(content: .metadataChanged(set: ["b": "2"], removed: [], revision: 4))))))
         let deleted = directory.send(
             .deleteMetadata(live: live, keys: ["b", "z", "b"], caller: user("alice", 4)))
         #expect(directory.room?.info.metaData == ["a": "1"])
         #expect(
-            deleted.contains(.barrage(BarrageInput(key, .publish(content: .metadataChanged(set: [:], removed: ["b"])))))
-        )
+            deleted.contains(
+                .barrage(
+                    BarrageInput(key, .publish(content: .metadataChanged(set: [:], removed: ["b"], revision: 5))))))
         #expect(
             codes(directory.send(.deleteMetadata(live: live, keys: ["z"], caller: user("alice", 5))))
                 == [.noSuchMetadataKey])

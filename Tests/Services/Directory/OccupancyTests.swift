@@ -17,7 +17,7 @@ import Testing
         #expect(
             directory.send(.occupancy(live: live, owner: .offline, isEmpty: true)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 4)),
-                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info)))),
+                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info, revision: 4)))),
             ])
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))

@@ -19,7 +19,7 @@ import Testing
         #expect(
             directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 4)),
-                .barrage(BarrageInput(key, .publish(content: .adminSet(user: "bob")))),
+                .barrage(BarrageInput(key, .publish(content: .adminSet(user: "bob", revision: 4)))),
                 .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: ["bob"], isGiftEnabled: true))),
                 .audience(AudienceInput(key, .rights(admins: ["bob"], maxMembers: 0))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
@@ -31,7 +31,7 @@ import Testing
         #expect(
             directory.send(.revokeAdmin(live: live, user: "bob", caller: revoker)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 5)),
-                .barrage(BarrageInput(key, .publish(content: .adminRevoked(user: "bob")))),
+                .barrage(BarrageInput(key, .publish(content: .adminRevoked(user: "bob", revision: 5)))),
                 .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true))),
                 .audience(AudienceInput(key, .rights(admins: [], maxMembers: 0))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
@@ -126,7 +126,7 @@ import Testing
         #expect(
             directory.send(.profile(live: live, user: info.liveOwner)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 3)),
-                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info)))),
+                .barrage(BarrageInput(key, .publish(content: .infoChanged(info: info, revision: 3)))),
                 .seat(SeatInput(key, .infoChanged(info: info))),
             ])
         #expect(directory.send(.profile(live: live, user: info.liveOwner)) == [], "nothing new")

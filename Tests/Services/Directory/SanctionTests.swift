@@ -32,6 +32,7 @@ import Testing
         if case .sanctions(let page)? = results(effects).first { page } else { nil }
     }
 
+    /// Rules: R1.19.
     @Test func `I6 a ban is sent to presence with its expiry, listed, and removed when it expires`() {
         var directory = DirectoryHarness.running()
         let caller = user("alice", 2)
@@ -44,7 +45,7 @@ import Testing
             ])
         let items = ["bob", "carl"].map { Sanction(user: $0, until: until, reason: "spam", by: "alice") }
         let list = directory.send(.bans(live: live, offset: 0, count: 100, caller: user("alice", 3)))
-        #expect(self.page(list) == SanctionPage(items: items, nextOffset: 0))
+        #expect(self.page(list) == SanctionPage(items: items, nextOffset: 0, at: directory.now))
         directory.expectSound()
         #expect(directory.advance(.seconds(599)) == [])
         #expect(directory.rows[.bans(key)] != nil)
@@ -98,6 +99,28 @@ import Testing
         #expect(directory.rows[.mutes(key)] == nil)
     }
 
+    /// Rules: R4.22, R4.23.
+    @Test func `a list shows users as they were shown when they were muted, and the caller its own mute`() {
+        var directory = DirectoryHarness.running()
+        _ = directory.send(self.mute(["bob", "carl"], 60, by: user("alice", 2)))
+        let bob = UserInfo(userID: "bob", userName: "Bob")
+        #expect(directory.send(.profile(live: live, user: bob)) == [])
+        #expect(directory.send(.profile(live: live, user: UserInfo(userID: "dora", userName: "Dora"))) == [])
+        func mutes(_ offset: Int, _ count: Int, _ caller: Caller) -> SanctionPage? {
+            self.page(directory.send(.mutes(live: live, offset: offset, count: count, caller: caller)))
+        }
+        #expect(mutes(0, 100, user("dora", 1))?.items.map(\.userInfo) == [bob, nil])
+        #expect(mutes(0, 100, user("dora", 2))?.own == nil)
+        #expect(mutes(1, 1, user("bob", 1))?.own?.userInfo == bob, "it is on another page")
+        // A new mute keeps the name.
+        _ = directory.send(self.mute(["bob"], -1, by: user("alice", 3)))
+        #expect(mutes(0, 1, user("bob", 2))?.own == Sanction(user: "bob", until: nil, by: "alice", userInfo: bob))
+        #expect(mutes(0, 1, server(1))?.own == nil)
+        let bans = directory.send(.bans(live: live, offset: 0, count: 1, caller: user("alice", 4)))
+        #expect(self.page(bans)?.own == nil)
+        directory.expectSound()
+    }
+
     /// Rules: R4.19, R13.22.
     @Test func `a list is returned in pages, sorted by user`() {
         var directory = DirectoryHarness.running()
@@ -115,7 +138,7 @@ import Testing
         } while offset > 0
         #expect(seen == (0..<240).map { UserID("u\(1000 + $0)") })
         let past = directory.send(.bans(live: live, offset: 240, count: 1, caller: server(2)))
-        #expect(self.page(past) == SanctionPage(items: [], nextOffset: 0))
+        #expect(self.page(past) == SanctionPage(items: [], nextOffset: 0, at: directory.now))
         directory.expectSound()
     }
 

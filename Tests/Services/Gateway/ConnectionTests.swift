@@ -14,11 +14,11 @@ import Tokens
         return nil
     }
 
-    /// Rules: R2.1, R5.3.
+    /// Rules: R2.1, R2.27, R5.3.
     @Test func `a client logs in, joins, sends, and gets the feed`() throws {
         let cluster = try FakeCluster()
         let (client, login) = try cluster.client("bob")
-        guard case .success(.loggedIn(let session, let user, "gateway-1", _)) = login else {
+        guard case .success(.loggedIn(let session, let user, "gateway-1", _, let loggedInAt?)) = login else {
             Issue.record("\(login)")
             return
         }
@@ -39,7 +39,11 @@ import Tokens
             return
         }
         #expect(details.info.liveOwner.userID == "bob")
-        #expect(try client.call("ping") == .success(result: .done))
+        guard case .success(.pong(let at)) = try client.call("ping") else {
+            Issue.record("no time")
+            return
+        }
+        #expect(loggedInAt <= at && at.milliseconds > 1_700_000_000_000)
     }
 
     /// Rules: R13.11.
@@ -129,10 +133,10 @@ import Tokens
             let (old, _) = try cluster.client("bob", session: "phone\(round)")
             let (new, _) = try cluster.client("bob", session: "phone\(round)")
             #expect(try old.closeCode() == 4102)
-            #expect(try new.call("ping") == .success(result: .done))
+            #expect(try new.answersPing())
             let (other, _) = try cluster.client("eve", session: "phone\(round)")
-            #expect(try other.call("ping") == .success(result: .done))
-            #expect(try new.call("ping") == .success(result: .done), "I17: another user's session of the same name")
+            #expect(try other.answersPing())
+            #expect(try new.answersPing(), "I17: another user's session of the same name")
         }
     }
 
@@ -200,7 +204,7 @@ import Tokens
         #expect(first == second)
         #expect(try client.feed() == [1])
         cluster.answer(second)
-        #expect(try client.call("ping") == .success(result: .done), "the second answer is passed over")
+        #expect(try client.answersPing(), "the second answer is passed over")
     }
 
     @Test func `calls are refused with a retry hint while the broker is away, and accepted when it is back`() throws {

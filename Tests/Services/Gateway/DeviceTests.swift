@@ -44,11 +44,11 @@ import Testing
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         let left = try first.record(Self.signOff)
         #expect(left == ("room", "bob", Ticket(101)))
-        #expect(try new.call("ping") == .success(result: .done))
-        #expect(try other.call("ping") == .success(result: .done))
+        #expect(try new.answersPing())
+        #expect(try other.answersPing())
         let (third, _) = try second.client("bob", session: "watch")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try third.call("ping") == .success(result: .done))
+        #expect(try third.answersPing())
         #expect(third.isQuiet(milliseconds: 20), "no client hears of what gateways tell each other")
     }
 
@@ -64,14 +64,14 @@ import Testing
         #expect(topic.heldCount == 2)
         topic.hold(false, reversed: reversed)
         #expect(try (reversed ? b : a).closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try (reversed ? a : b).call("ping") == .success(result: .done))
+        #expect(try (reversed ? a : b).answersPing())
     }
 
     /// Rules: R2.20.
     @Test func `a session that was ended while disconnected cannot sign in again by reconnecting`() throws {
         let cluster = try Self.cluster(.one)
         let (old, login) = try cluster.client("bob", session: "phone")
-        guard case .success(.loggedIn(_, _, _, let notices)) = login else { return #expect(Bool(false), "\(login)") }
+        guard case .success(.loggedIn(_, _, _, let notices, _)) = login else { return #expect(Bool(false), "\(login)") }
         // The client sends the id of its last notice, which may precede or follow its own sign-in notice.
         old.cut()
         let (same, again) = try cluster.client("bob", session: "phone", notices: notices)
@@ -81,11 +81,11 @@ import Testing
         let (refused, outcome) = try cluster.client("bob", session: "phone", notices: notices)
         #expect(Self.code(outcome) == .signedInElsewhere)
         #expect(try refused.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try new.call("ping") == .success(result: .done))
+        #expect(try new.answersPing())
         // A new session may sign in.
         let (anew, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try anew.call("ping") == .success(result: .done))
+        #expect(try anew.answersPing())
     }
 
     @Test func `a sign-in whose notice is lost is written again and takes effect`() throws {
@@ -95,9 +95,9 @@ import Testing
         let (new, _) = try cluster.client("bob", session: "tablet")
         cluster.notices.loseHeld()
         cluster.notices.hold(false)
-        while old.isQuiet(milliseconds: 200) { #expect(try new.call("ping") == .success(result: .done)) }
+        while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try new.call("ping") == .success(result: .done))
+        #expect(try new.answersPing())
     }
 
     @Test func `with one device allowed, a login is refused if its notice cannot be written`() throws {
@@ -112,8 +112,8 @@ import Testing
         let cluster = try Self.cluster(.several)
         let (phone, _) = try cluster.client("bob", session: "phone")
         let (tablet, _) = try cluster.client("bob", session: "tablet")
-        #expect(try phone.call("ping") == .success(result: .done))
-        #expect(try tablet.call("ping") == .success(result: .done))
+        #expect(try phone.answersPing())
+        #expect(try tablet.answersPing())
         #expect(phone.isQuiet(milliseconds: 20))
     }
 

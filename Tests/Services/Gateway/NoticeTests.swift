@@ -71,7 +71,7 @@ import Testing
         }
         notice(1)
         let (first, login) = try cluster.client("bob", session: "phone")
-        guard case .success(.loggedIn(_, _, _, let last)) = login else {
+        guard case .success(.loggedIn(_, _, _, let last, _)) = login else {
             Issue.record("\(login)")
             return
         }

@@ -44,7 +44,7 @@ import Testing
         let ahead = try WireClient(port: cluster.gateway.port, firstID: 50)
         let params = LoginParams(token: FakeCluster.Tokens.token("carl"), session: "b", resume: self.point(7))
         let id = try ahead.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
-        #expect(try same.call("ping") == .success(result: .done))
+        #expect(try same.answersPing())
         #expect(ahead.isQuiet(milliseconds: 300))
         for _ in 6...10 { cluster.text(self.room) }
         #expect(try same.feed(upTo: 10) == Array(6...10))
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// Rules: R15.15.
+    /// Rules: R15.15, R15.19.
     @Test func `I1 a resume waits for an end that is under way, and names the reason of one that is forgotten`() throws
     {
         let cluster = try FakeCluster()
@@ -242,7 +242,10 @@ import Testing
         cluster.forgetItems()
         let (_, late) = try cluster.client("carl", session: "b", resume: self.point(0), firstID: 50)
         #expect(
-            late == .failure(error: ReplyError(.noSuchRoomOnEntry, "the live has ended: endedByHost")))
+            late
+                == .failure(
+                    error: ReplyError(
+                        .noSuchRoomOnEntry, "the live has ended: endedByHost", reason: "endedByHost")))
     }
 
     /// Rules: R15.16.

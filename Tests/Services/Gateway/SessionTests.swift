@@ -50,7 +50,7 @@ import Testing
         // The client then reconnects to the first gateway.
         let (third, _) = try first.client("bob", session: "phone", firstID: 200)
         #expect(try new.closeCode() == DisconnectCode.replaced.code)
-        #expect(try third.call("ping") == .success(result: .done))
+        #expect(try third.answersPing())
     }
 
     @Test(arguments: [DevicePolicy.several, .one], [false, true])
@@ -66,7 +66,7 @@ import Testing
         #expect(topic.heldCount == 2)
         topic.hold(false, reversed: reversed)
         #expect(try (reversed ? b : a).closeCode() == DisconnectCode.replaced.code)
-        #expect(try (reversed ? a : b).call("ping") == .success(result: .done))
+        #expect(try (reversed ? a : b).answersPing())
         #expect((reversed ? a : b).isQuiet(milliseconds: 20))
     }
 
@@ -81,7 +81,7 @@ import Testing
         let (c, _) = try first.client("bob", session: "phone")
         topic.hold(false)
         #expect(try b.closeCode() == DisconnectCode.replaced.code)
-        #expect(try c.call("ping") == .success(result: .done))
+        #expect(try c.answersPing())
         #expect(c.isQuiet(milliseconds: 20))
     }
 
@@ -90,14 +90,14 @@ import Testing
         let first = try Self.cluster(.several, topic)
         let second = try Self.cluster(.several, topic)
         let (old, login) = try first.client("bob")
-        guard case .success(.loggedIn(let session, _, _, _)) = login else { return #expect(Bool(false), "\(login)") }
+        guard case .success(.loggedIn(let session, _, _, _, _)) = login else { return #expect(Bool(false), "\(login)") }
         #expect(first.count { $0.topic == .userNotices } == 0)
         let (tablet, _) = try first.client("bob", session: "tablet")
         let (new, _) = try second.client("bob", session: session.text)
         #expect(second.count { $0.topic == .userNotices } == 1)
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
-        #expect(try new.call("ping") == .success(result: .done))
-        #expect(try tablet.call("ping") == .success(result: .done))
+        #expect(try new.answersPing())
+        #expect(try tablet.answersPing())
         #expect(tablet.isQuiet(milliseconds: 20), "no client hears of what gateways tell each other")
     }
 
@@ -110,9 +110,9 @@ import Testing
         let (new, login) = try second.client("bob", session: "phone")
         guard case .success(.loggedIn) = login else { return #expect(Bool(false), "\(login)") }
         second.state.withLock { $0.rejection = nil }
-        while old.isQuiet(milliseconds: 200) { #expect(try new.call("ping") == .success(result: .done)) }
+        while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
-        #expect(try new.call("ping") == .success(result: .done))
+        #expect(try new.answersPing())
     }
 
     @Test func `sign-in notices are written in the order in which connections replaced each other`() {

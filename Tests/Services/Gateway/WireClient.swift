@@ -112,6 +112,9 @@ final class WireClient {
         return try self.answer(to: id)
     }
 
+    /// Makes a ping; whether it is answered with a time.
+    func answersPing() throws -> Bool { if case .success(.pong) = try self.call("ping") { true } else { false } }
+
     /// Sends a call without waiting for its reply.
     @discardableResult func begin(_ method: String, _ params: String = "{}", id: Int64? = nil) throws -> Int64 {
         let id = id ?? self.nextID

@@ -46,6 +46,9 @@ import Testing
                 .ban(live: live, users: users, durationSeconds: 315_360_000, reason: reason, caller: owner()),
                 to: &directory)
             self.send(.mute(live: live, users: users, durationSeconds: 315_360_000, caller: owner()), to: &directory)
+            for user in 0..<20 {
+                self.send(.profile(live: live, user: Largest.person(1000 + group * 20 + user)), to: &directory)
+            }
         }
         #expect(directory.rows(of: "bans") == 20 && directory.rows(of: "mutes") == 20)
         self.send(.bans(live: live, offset: 0, count: SanctionLimits.page, caller: owner()), to: &directory)
@@ -56,8 +59,8 @@ import Testing
         self.send(.end(live: live, caller: owner()), to: &directory)
         #expect(directory.rows(of: "bans") == 0 && directory.rows(of: "mutes") == 0)
         directory.ledger.expectBounded([
-            "row room": 90, "row roomCalls": 60, "row bans": 14, "row mutes": 5, "rooms": 30, "barrage.inbox": 30,
-            "replies": 30, "seat.inbox": 30,
+            "row room": 90, "row roomCalls": 60, "row bans": 30, "row mutes": 20, "rooms": 30, "barrage.inbox": 30,
+            "replies": 60, "seat.inbox": 30,
         ])
     }
 
@@ -115,7 +118,7 @@ import Testing
             app: Largest.app,
             .updateInfo(live: live, changes: LiveChanges(notice: "x"), caller: Largest.caller(0, 3)))
         func info(_ effects: [Effect]) -> LiveInfo? {
-            guard case .reply(let reply)? = effects.last, case .success(.live(let info, _)) = reply.outcome else {
+            guard case .reply(let reply)? = effects.last, case .success(.live(let info, _, _)) = reply.outcome else {
                 return nil
             }
             return info

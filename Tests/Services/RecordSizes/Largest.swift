@@ -71,7 +71,10 @@ enum Largest {
     }
     static let fence: RevocationFence = {
         var fence = RevocationFence()
-        for index in 0...Limits.floorsPerLive { fence.raise(Self.user(index), to: Ticket(Self.offset + Int64(index))) }
+        for index in 0...Limits.floorsPerLive {
+            fence.raise(
+                Self.user(index), to: Ticket(Self.offset + Int64(index)), reason: .byLoggedOnOtherDevice)
+        }
         return fence
     }()
 

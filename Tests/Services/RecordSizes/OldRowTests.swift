@@ -82,7 +82,7 @@ import Testing
         func listed() -> [String] {
             let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", 1))))
             guard case .reply(let reply)? = effects.last,
-                case .success(.seatRequests(let applications, let invitations)) = reply.outcome
+                case .success(.seatRequests(let applications, let invitations, _)) = reply.outcome
             else { return [] }
             return applications.map(\.guest.userID.text) + invitations.map(\.guest.userID.text)
         }

@@ -229,7 +229,7 @@ extension ClientCore {
         case .failure(let error): return self.loginRefused(error, at: now)
         case .success(.resumed(let ticket, let position, let replayed)):
             self.tell(self.place.resumed(ticket: ticket, position: position, replayed: replayed))
-        case .success(.loggedIn(_, let user, _, let notices)):
+        case .success(.loggedIn(_, let user, _, let notices, _)):
             self.place.noticesFrom(notices)
             self.tell([.loggedIn(user)])
         case .success: return self.loginUnreadable(.badFrame("no login as the reply to a login"), at: now)

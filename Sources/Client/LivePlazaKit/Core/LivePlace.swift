@@ -88,7 +88,7 @@ struct LivePlace: Sendable {
             return [.left(live)]
         case ("live.end", .success(let result)):
             self.forget()
-            guard case .statistics(let statistics) = result else { return [.liveEnded(live, statistics: nil)] }
+            guard case .statistics(let statistics, _) = result else { return [.liveEnded(live, statistics: nil)] }
             return [.liveEnded(live, statistics: statistics)]
         default: return []
         }

@@ -32,10 +32,12 @@ extension CoHostState {
             let inviter = SeatUserInfo(inviter)
             context.events.append(.coHost(.onCoHostRequestReceived(inviter: inviter, extensionInfo: extensionInfo)))
             self.applicant = inviter
-        case .coHostRequestCancelled(let inviter, let invitee):
+        case .coHostRequestCancelled(let inviter, let invitee, let member):
             let inviter = SeatUserInfo(inviter)
             context.events.append(
-                .coHost(.onCoHostRequestCancelled(inviter: inviter, invitee: self.known(invitee.text))))
+                .coHost(
+                    .onCoHostRequestCancelled(
+                        inviter: inviter, invitee: member.map { SeatUserInfo($0) } ?? self.known(invitee.text))))
             self.requestEnded(inviter: inviter.liveID, invitee: invitee.text, context.liveID)
         case .coHostRequestAccepted(let invitee):
             context.events.append(.coHost(.onCoHostRequestAccepted(invitee: SeatUserInfo(invitee))))
@@ -43,10 +45,12 @@ extension CoHostState {
         case .coHostRequestRejected(let invitee):
             context.events.append(.coHost(.onCoHostRequestRejected(invitee: SeatUserInfo(invitee))))
             self.requestEnded(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
-        case .coHostRequestTimedOut(let inviter, let invitee):
+        case .coHostRequestTimedOut(let inviter, let invitee, let inviterMember, let inviteeMember):
             context.events.append(
                 .coHost(
-                    .onCoHostRequestTimeout(inviter: self.known(inviter.text), invitee: self.known(invitee.text))))
+                    .onCoHostRequestTimeout(
+                        inviter: inviterMember.map { SeatUserInfo($0) } ?? self.known(inviter.text),
+                        invitee: inviteeMember.map { SeatUserInfo($0) } ?? self.known(invitee.text))))
             self.requestEnded(inviter: inviter.text, invitee: invitee.text, context.liveID)
         default: break
         }
@@ -136,16 +140,18 @@ extension BattleState {
             switch content {
             case .battleRequestReceived(let id, let inviter, _, _, _):
                 .onBattleRequestReceived(battleID: id.text, inviter: SeatUserInfo(inviter), invitee: own)
-            case .battleRequestCancelled(let id, let inviter, let invitee):
+            case .battleRequestCancelled(let id, let inviter, let invitee, let inviterMember, let inviteeMember):
                 .onBattleRequestCancelled(
-                    battleID: id.text, inviter: context.host(of: inviter), invitee: context.host(of: invitee))
+                    battleID: id.text, inviter: inviterMember.map { SeatUserInfo($0) } ?? context.host(of: inviter),
+                    invitee: inviteeMember.map { SeatUserInfo($0) } ?? context.host(of: invitee))
             case .battleRequestAccepted(let id, let invitee):
                 .onBattleRequestAccept(battleID: id.text, inviter: own, invitee: SeatUserInfo(invitee))
             case .battleRequestRejected(let id, let invitee):
                 .onBattleRequestReject(battleID: id.text, inviter: own, invitee: SeatUserInfo(invitee))
-            case .battleRequestTimedOut(let id, let inviter, let invitee):
+            case .battleRequestTimedOut(let id, let inviter, let invitee, let inviterMember, let inviteeMember):
                 .onBattleRequestTimeout(
-                    battleID: id.text, inviter: context.host(of: inviter), invitee: context.host(of: invitee))
+                    battleID: id.text, inviter: inviterMember.map { SeatUserInfo($0) } ?? context.host(of: inviter),
+                    invitee: inviteeMember.map { SeatUserInfo($0) } ?? context.host(of: invitee))
             default: nil
             }
         if let event { context.events.append(.battle(event)) }

@@ -6,6 +6,7 @@ extension LiveSlice {
         switch input {
         case .snapshot(.details(let details)):
             self.info = LiveInfo(details.info, totalViewerCount: details.audience.totalViewers)
+            self.revision = details.revision
         case .counts(let counts): self.info.totalViewerCount = counts.totalViewers
         case .item(let entry): self.reduce(entry.content)
         default: break
@@ -14,18 +15,34 @@ extension LiveSlice {
 
     private mutating func reduce(_ content: FeedContent) {
         switch content {
-        case .infoChanged(let info): self.info = LiveInfo(info, totalViewerCount: self.info.totalViewerCount)
-        case .metadataChanged(let set, let removed):
+        case .infoChanged(let info, let revision):
+            guard self.advance(to: revision) else { return }
+            self.info = LiveInfo(info, totalViewerCount: self.info.totalViewerCount)
+        case .metadataChanged(let set, let removed, let revision):
+            guard self.advance(to: revision) else { return }
             self.info.metaData.merge(set) { _, new in new }
             for key in removed { self.info.metaData[key] = nil }
-        case .adminSet(let user):
+        case .adminSet(let user, let revision):
+            guard self.advance(to: revision) else { return }
             if !self.info.admins.contains(user.text) { self.info.admins.append(user.text) }
-        case .adminRevoked(let user): self.info.admins.removeAll { $0 == user.text }
+        case .adminRevoked(let user, let revision):
+            guard self.advance(to: revision) else { return }
+            self.info.admins.removeAll { $0 == user.text }
         case .userChanged(let user):
             if user.userID.text == self.info.liveOwner.userID { self.info.liveOwner = LiveUserInfo(user) }
         case .tips(let isDegraded): self.isTipsDegraded = isDegraded
         default: break
         }
+    }
+
+    /// Whether a change of the info is new (R3.65).
+    ///
+    /// One without a revision is of an earlier server, and is applied.
+    private mutating func advance(to revision: Int64?) -> Bool {
+        guard let revision else { return true }
+        if let known = self.revision, revision <= known { return false }
+        self.revision = revision
+        return true
     }
 }
 

@@ -19,6 +19,8 @@ struct LiveStates: Sendable {
 /// What several stores show in parts.
 struct LiveSlice: Sendable {
     var info = LiveInfo()
+    /// Which change of the info was the last one; nil if the server does not say.
+    var revision: Int64?
     /// The feed leaves out who comes and goes.
     var isTipsDegraded = false
 }

@@ -92,13 +92,13 @@ extension PlazaEngine {
             guard case .audience(let page) = result else { throw unexpected }
             return .audience(page)
         case .statistics:
-            guard case .statistics(let statistics) = try await self.call("live.summary", live: live) else {
+            guard case .statistics(let statistics, _) = try await self.call("live.summary", live: live) else {
                 throw unexpected
             }
             return .statistics(statistics)
         case .seatRequests:
             let result = try await self.call("seat.requests", live: live)
-            guard case .seatRequests(let applications, let invitations) = result else { throw unexpected }
+            guard case .seatRequests(let applications, let invitations, _) = result else { throw unexpected }
             return .seatRequests(applications: applications, invitations: invitations)
         case .mutes:
             var items: [Sanction] = []

@@ -204,7 +204,7 @@ extension LiveListStore {
     private var ending: StoreOperation<TUILiveStatisticsData> {
         return { engine async throws(ErrorInfo) in
             let liveID = try engine.currentLive
-            guard case .statistics(let statistics) = try await engine.call("live.end", [:], live: liveID) else {
+            guard case .statistics(let statistics, _) = try await engine.call("live.end", [:], live: liveID) else {
                 throw .unexpectedResult
             }
             return TUILiveStatisticsData(statistics)

@@ -6,8 +6,8 @@ package import MachineKit
 /// Large payloads are indirect, so that the frequent small results are cheap to copy.
 package enum CallResult: Hashable, Sendable, Codable {
     case done
-    /// The live as it is after a create or an update.
-    indirect case live(info: LiveInfo, epoch: Int64)
+    /// The live as it is after a create or an update; `revision` is nil in results of earlier versions (R3.65).
+    indirect case live(info: LiveInfo, epoch: Int64, revision: Int64? = nil)
     /// A join: the ticket, and the feed's epoch; `confirmed` is false while Redis is unavailable.
     ///
     /// The gateway adds `token`, with which a client can resume that has not received a feed frame yet (R15.14).
@@ -16,8 +16,8 @@ package enum CallResult: Hashable, Sendable, Codable {
     indirect case audience(page: AudiencePage)
     /// The message's position in the feed.
     case sent(position: FeedPosition)
-    /// A live's statistics, current or final.
-    indirect case statistics(statistics: LiveStatistics)
+    /// A live's statistics: final ones, or those at the time `at` (R1.19).
+    indirect case statistics(statistics: LiveStatistics, at: Timestamp? = nil)
     /// A page of a live's bans or mutes.
     case sanctions(page: SanctionPage)
     /// A result code for each requested live (R8.1, R10.1).
@@ -25,13 +25,21 @@ package enum CallResult: Hashable, Sendable, Codable {
     indirect case battle(battle: BattleID, startTime: Timestamp?, endTime: Timestamp?, codes: [LiveCode])
     /// The seat that the user took; nil when the application is pending.
     case seat(index: Int?)
-    /// The open applications and invitations of a live, oldest first.
-    case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation])
+    /// The applications and invitations of a live that were open at the time `at`, oldest first (R1.19).
+    case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation], at: Timestamp? = nil)
+    /// The co-host requests that the live has made and received, which were open at the time `at` (R8.25).
+    indirect case coHostRequests(sent: [OpenCoHostRequest], received: [OpenCoHostRequest], at: Timestamp)
+    /// The requests of the battle that the live has requested, or is asked for, at the time `at` (R10.24).
+    indirect case battleRequests(sent: [OpenBattleRequest], received: [OpenBattleRequest], at: Timestamp)
     /// A result code for each live's score update.
     case scores(codes: [LiveCode])
     indirect case battleInfo(details: BattleDetails)
     // Results that a gateway answers from memory.
-    indirect case loggedIn(session: SessionID, user: UserInfo, gateway: GatewayID, notices: String)
+    /// A login without a resume; `at`: the gateway's time, nil from earlier versions (R2.27).
+    indirect case loggedIn(
+        session: SessionID, user: UserInfo, gateway: GatewayID, notices: String, at: Timestamp? = nil)
+    /// The answer to a ping: the gateway's time (R2.27). Clients receive it as `done` with `at`.
+    case pong(at: Timestamp)
     /// A resumed live: the feed continues from `position`; `replayed` is false when the client must load the snapshot.
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
     case lives(items: [LiveListEntry], cursor: String)
@@ -63,12 +71,17 @@ package struct LiveListEntry: Hashable, Sendable, Codable {
 package struct LiveDetails: Hashable, Sendable, Codable {
     package var info: LiveInfo
     package var epoch: Int64
+    /// The revision of `info`, by which feed items that it contains already are recognised; nil from earlier versions.
+    package var revision: Int64?
     package var audience: LiveCount
     package var stage: StageRecord?
 
-    package init(info: LiveInfo, epoch: Int64, audience: LiveCount, stage: StageRecord?) {
+    package init(
+        info: LiveInfo, epoch: Int64, revision: Int64? = nil, audience: LiveCount, stage: StageRecord?
+    ) {
         self.info = info
         self.epoch = epoch
+        self.revision = revision
         self.audience = audience
         self.stage = stage
     }
@@ -100,36 +113,6 @@ package struct LiveCount: Hashable, Sendable, Codable {
     }
 }
 
-/// A pending application for a seat, in the list for hosts.
-package struct OpenApplication: Hashable, Sendable, Codable {
-    package var guest: UserInfo
-    /// The requested seat; -1: any.
-    package var seatIndex: Int
-    package var expiresAt: Timestamp
-
-    package init(guest: UserInfo, seatIndex: Int, expiresAt: Timestamp) {
-        self.guest = guest
-        self.seatIndex = seatIndex
-        self.expiresAt = expiresAt
-    }
-}
-
-/// A pending invitation to a seat, in the list for hosts.
-package struct OpenInvitation: Hashable, Sendable, Codable {
-    package var guest: UserInfo
-    package var host: UserInfo
-    /// The offered seat; -1: any.
-    package var seatIndex: Int
-    package var expiresAt: Timestamp
-
-    package init(guest: UserInfo, host: UserInfo, seatIndex: Int, expiresAt: Timestamp) {
-        self.guest = guest
-        self.host = host
-        self.seatIndex = seatIndex
-        self.expiresAt = expiresAt
-    }
-}
-
 /// A result for one of several lives of a call.
 package struct LiveCode: Hashable, Sendable, Codable {
     package var live: LiveID
@@ -151,11 +134,14 @@ package struct AudiencePage: Hashable, Sendable, Codable {
     package var cursor: String
     /// Users in the live.
     package var count: Int
+    /// The broker's time of the page (R1.19); nil from earlier versions.
+    package var at: Timestamp?
 
-    package init(members: [AudienceMember], cursor: String, count: Int) {
+    package init(members: [AudienceMember], cursor: String, count: Int, at: Timestamp? = nil) {
         self.members = members
         self.cursor = cursor
         self.count = count
+        self.at = at
     }
 }
 

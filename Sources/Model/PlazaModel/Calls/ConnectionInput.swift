@@ -73,6 +73,10 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case exitBattle(battle: BattleID, live: LiveID, caller: Caller)
     /// An app's server updates scores; each request id is applied once (I14).
     case updateScores(battle: BattleID, operation: ScoreOperation, scores: [ScoreUpdate], caller: Caller)
+    /// The owner of `live` reads the open co-host requests to and from it.
+    case openRequests(live: LiveID, caller: Caller)
+    /// The owner of `live` reads the requests of the battle that is being agreed on with it.
+    case openBattleRequests(live: LiveID, caller: Caller)
     /// Answers an app's server with a battle, found by its id or by a live.
     case battleInfo(battle: BattleID?, live: LiveID?, caller: Caller)
 }

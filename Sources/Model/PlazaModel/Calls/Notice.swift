@@ -49,18 +49,26 @@ package enum NoticeContent: Hashable, Sendable, Codable {
     case deviceOpenedByAdmin(device: Device, policy: RemoteOpenPolicy, by: UserInfo)
     // Co-hosting, to owners (R8.6, R8.7, R8.8).
     case coHostRequestReceived(inviter: ConnectionMember, expiresAt: Timestamp, extensionInfo: String)
-    case coHostRequestCancelled(inviter: ConnectionMember, invitee: LiveID)
+    // Notices of earlier versions have no `inviterMember` and `inviteeMember` (R8.24).
+    indirect case coHostRequestCancelled(
+        inviter: ConnectionMember, invitee: LiveID, inviteeMember: ConnectionMember? = nil)
     case coHostRequestAccepted(invitee: ConnectionMember)
     case coHostRequestRejected(invitee: ConnectionMember)
-    case coHostRequestTimedOut(inviter: LiveID, invitee: LiveID)
+    indirect case coHostRequestTimedOut(
+        inviter: LiveID, invitee: LiveID, inviterMember: ConnectionMember? = nil,
+        inviteeMember: ConnectionMember? = nil)
     // Battles, to owners (R10.2, R10.3, R10.6).
     case battleRequestReceived(
         battle: BattleID, inviter: ConnectionMember, expiresAt: Timestamp, durationSeconds: Int64, extensionInfo: String
     )
-    case battleRequestCancelled(battle: BattleID, inviter: LiveID, invitee: LiveID)
+    indirect case battleRequestCancelled(
+        battle: BattleID, inviter: LiveID, invitee: LiveID, inviterMember: ConnectionMember? = nil,
+        inviteeMember: ConnectionMember? = nil)
     case battleRequestAccepted(battle: BattleID, invitee: ConnectionMember)
     case battleRequestRejected(battle: BattleID, invitee: ConnectionMember)
-    case battleRequestTimedOut(battle: BattleID, inviter: LiveID, invitee: LiveID)
+    indirect case battleRequestTimedOut(
+        battle: BattleID, inviter: LiveID, invitee: LiveID, inviterMember: ConnectionMember? = nil,
+        inviteeMember: ConnectionMember? = nil)
     /// Nobody accepted; the battle never started.
     case battleNotStarted(battle: BattleID)
 

@@ -154,10 +154,15 @@ package struct ReplyError: Error, Hashable, Sendable, Codable {
     package var message: String
     /// Milliseconds after which the client may retry; nil: no hint.
     package var retryAfter: Int64?
+    /// Why a live is closed to a client that resumes in it: a `KickReason` or a `LiveEndReason` (R15.19); nil: not known.
+    ///
+    /// It is a text, so that a client can read reasons of later versions.
+    package var reason: String?
 
-    package init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil) {
+    package init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil, reason: String? = nil) {
         self.code = code
         self.message = message
         self.retryAfter = retryAfter
+        self.reason = reason
     }
 }

@@ -8,6 +8,8 @@ package struct RevocationFence: Hashable, Sendable, Codable {
     package struct Floor: Hashable, Sendable, Codable {
         package var user: UserID
         package var ticket: Ticket
+        /// Why the user was kicked; presence knows it, the other machines and earlier versions do not.
+        package var reason: KickReason?
     }
     /// Sorted by user, so that the check of a message is a binary search.
     package private(set) var floors: [Floor] = []
@@ -15,13 +17,15 @@ package struct RevocationFence: Hashable, Sendable, Codable {
     package init() {}
 
     /// Raises the floor of `user`; never lowers it.
-    package mutating func raise(_ user: UserID, to ticket: Ticket) {
+    package mutating func raise(_ user: UserID, to ticket: Ticket, reason: KickReason? = nil) {
         let index = self.index(of: user)
         if index < self.floors.count, self.floors[index].user == user {
-            self.floors[index].ticket = max(self.floors[index].ticket, ticket)
+            if ticket >= self.floors[index].ticket {
+                self.floors[index] = Floor(user: user, ticket: ticket, reason: reason)
+            }
             return
         }
-        self.floors.insert(Floor(user: user, ticket: ticket), at: index)
+        self.floors.insert(Floor(user: user, ticket: ticket, reason: reason), at: index)
         // Tickets of a live only increase, so the lowest floor is the oldest.
         if self.floors.count > Limits.floorsPerLive,
             let oldest = self.floors.indices.min(by: { self.floors[$0].ticket < self.floors[$1].ticket })
@@ -36,6 +40,15 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         let index = self.index(of: user)
         guard index < self.floors.count, self.floors[index].user == user else { return true }
         return ticket >= self.floors[index].ticket
+    }
+
+    /// Why the ticket of `user` is below its floor; nil if it is not, or if the reason is not known.
+    package func reason(against ticket: Ticket, of user: UserID) -> KickReason? {
+        let index = self.index(of: user)
+        guard index < self.floors.count, self.floors[index].user == user, ticket < self.floors[index].ticket else {
+            return nil
+        }
+        return self.floors[index].reason
     }
 
     /// The index of the floor of `user`, or the index at which to insert one.

@@ -55,7 +55,7 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case lockDevice(user: UserID, device: Device, isLocked: Bool, caller: Caller)
     /// The app's server puts a user of the live on a seat.
     case place(user: UserID, seatIndex: Int, caller: Caller)
-    /// A host reads the open applications and invitations.
+    /// A host reads the open applications and invitations, a guest its own.
     case requests(caller: Caller)
     /// Presence has verified that the user is in the live, so the offer is carried out.
     case guestMembershipVerified(user: UserInfo, offer: SeatOffer, caller: Caller)

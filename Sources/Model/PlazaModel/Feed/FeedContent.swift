@@ -30,12 +30,12 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case custom(sender: UserInfo, businessID: String, data: String)
     case audienceJoined(user: UserInfo)
     case audienceLeft(user: UserInfo)
-    /// The live's current info.
-    indirect case infoChanged(info: LiveInfo)
+    /// The live's current info; its `revision` is nil in items of earlier versions, as in the next three (R3.65).
+    indirect case infoChanged(info: LiveInfo, revision: Int64? = nil)
     /// The keys that were set, with their values, and the keys that were removed.
-    case metadataChanged(set: [String: String], removed: [String])
-    case adminSet(user: UserID)
-    case adminRevoked(user: UserID)
+    case metadataChanged(set: [String: String], removed: [String], revision: Int64? = nil)
+    case adminSet(user: UserID, revision: Int64? = nil)
+    case adminRevoked(user: UserID, revision: Int64? = nil)
     /// The complete current stage, and the events since the previous stage item.
     indirect case stage(record: StageRecord, events: [StageEvent])
     /// A gift, with the texts of the app's catalogue but without translations.

@@ -10,12 +10,17 @@ package struct Sanction: Hashable, Sendable, Codable {
     package var reason: String
     /// The author of the ban or mute.
     package var by: UserID
+    /// The user as it was shown when it was banned or muted in the live; nil if it was not there (R4.22).
+    package var userInfo: UserInfo?
 
-    package init(user: UserID, until: Timestamp?, reason: String = "", by: UserID) {
+    package init(
+        user: UserID, until: Timestamp?, reason: String = "", by: UserID, userInfo: UserInfo? = nil
+    ) {
         self.user = user
         self.until = until
         self.reason = reason
         self.by = by
+        self.userInfo = userInfo
     }
 }
 
@@ -24,10 +29,16 @@ package struct SanctionPage: Hashable, Sendable, Codable {
     package var items: [Sanction]
     /// The offset of the next page; 0 if this is the last page.
     package var nextOffset: Int
+    /// The broker's time of the page (R1.19); nil from earlier versions.
+    package var at: Timestamp?
+    /// The caller's own mute, on whichever page it is; nil if there is none, and in a page of bans (R4.23).
+    package var own: Sanction?
 
-    package init(items: [Sanction], nextOffset: Int) {
+    package init(items: [Sanction], nextOffset: Int, at: Timestamp? = nil, own: Sanction? = nil) {
         self.items = items
         self.nextOffset = nextOffset
+        self.at = at
+        self.own = own
     }
 }
 

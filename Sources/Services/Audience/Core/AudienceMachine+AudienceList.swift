@@ -13,7 +13,8 @@ extension AudienceMachine {
 
     /// Replies with the page that Redis has returned, and adds the role of each member.
     func replyWithPage(
-        _ caller: Caller, _ key: LiveKey, _ row: LiveRow, _ result: LeaseResult, into effects: inout [Effect]
+        _ caller: Caller, _ key: LiveKey, _ row: LiveRow, _ result: LeaseResult, at now: Timestamp,
+        into effects: inout [Effect]
     ) {
         guard case .page(let members, let next, let count) = result else {
             return effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailable))))
@@ -21,7 +22,8 @@ extension AudienceMachine {
         let membersWithRoles = members.map { member in
             AudienceMember(user: member.user, role: row.role(of: member.user.userID), joinedAt: member.joinedAt)
         }
-        let page = AudiencePage(members: membersWithRoles, cursor: next.map(String.init) ?? "", count: count)
+        let page = AudiencePage(
+            members: membersWithRoles, cursor: next.map(String.init) ?? "", count: count, at: now)
         effects.append(.success(.audience(page: page), to: caller, app: key.app))
     }
 }

@@ -19,7 +19,7 @@ extension AudienceMachine {
                 guard let ticket = caller.ticket else { return nil }
                 if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
                 // After a kick a user cannot resume with its old ticket: it has to join without one (I6).
-                return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevoked
+                return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevoked(ticket, of: caller.userID, fence)
             }
             guard let until = ban.until else {
                 return ReplyError(.banned, "you are banned from the live without an end")
@@ -61,8 +61,10 @@ extension AudienceMachine {
         ReplyError(.staleTicket, "you have left the live after this join; join again with a new id")
     }
 
-    /// The error for a join that resumes with a ticket from before a kick or a leave.
-    static var ticketRevoked: ReplyError {
-        ReplyError(.staleTicket, "the ticket is no longer valid in the live; join it again")
+    /// The error for a join that resumes with a ticket from before a kick or a leave; after a kick it has the reason.
+    static func ticketRevoked(_ ticket: Ticket, of user: UserID, _ fence: RevocationFence) -> ReplyError {
+        ReplyError(
+            .staleTicket, "the ticket is no longer valid in the live; join it again",
+            reason: fence.reason(against: ticket, of: user)?.rawValue)
     }
 }

@@ -26,8 +26,7 @@ extension AudienceMachine {
                 return self.replyAndRecord(
                     caller, .failure(error: error), input, planned.moment, in: &rows, into: &effects)
             case .ticketVoid:
-                return self.replyAndRecord(
-                    caller, .failure(error: Self.ticketRevoked), input, planned.moment, in: &rows, into: &effects)
+                return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
             case .joined(let isFirstSession, let newCount, let replaces, let hasNewName):
                 isConfirmed = true
                 (isFirst, count, replacesSessions, isRenamed) = (isFirstSession, newCount, replaces, hasNewName)
@@ -36,8 +35,7 @@ extension AudienceMachine {
         }
         if !isConfirmed, let oldTicket = caller.ticket, !rows.fence(input.key).admits(caller.userID, oldTicket) {
             // Redis cannot be reached, and an earlier input of the same batch has kicked the user.
-            return self.replyAndRecord(
-                caller, .failure(error: Self.ticketRevoked), input, planned.moment, in: &rows, into: &effects)
+            return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
         }
         let areLeasesUncertain = row.isStale || !isConfirmed
         if isFirst, !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key))) {
@@ -64,6 +62,16 @@ extension AudienceMachine {
         self.replyAndRecord(caller, .success(result: outcome), input, planned.moment, in: &rows, into: &effects)
     }
 
+    /// Rejects a join that resumes with a ticket from before the user's kick or leave.
+    private func rejectTicket(
+        of caller: Caller, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows, into effects: inout [Effect]
+    ) {
+        // Redis calls a ticket void only if the join has one; the last ticket of all has no reason.
+        let ticket = caller.ticket ?? Ticket(.max)
+        let error = Self.ticketRevoked(ticket, of: caller.userID, rows.fence(input.key))
+        self.replyAndRecord(caller, .failure(error: error), input, moment, in: &rows, into: &effects)
+    }
+
     /// Whether a user who joins while the leases are uncertain was already in the live.
     ///
     /// A viewer was in the live if its ticket is valid; the owner if the live's row says so.
@@ -81,7 +89,7 @@ extension AudienceMachine {
         of user: UserID, _ ticket: Ticket, _ key: LiveKey, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        self.raiseFence(of: user, to: ticket, key, in: &rows, into: &effects)
+        self.raiseFence(of: user, to: ticket, .byLoggedOnOtherDevice, key, in: &rows, into: &effects)
         effects.append(
             .notice(
                 Notice(

@@ -27,7 +27,20 @@ extension AudienceMachine {
         let isRemoved = self.remove(
             user, reason, by: caller?.userID ?? row.owner, key, moment, result, in: &rows, into: &effects)
         // A heartbeat with an earlier ticket would return the user to the live after its lease has expired.
-        if !isRemoved { self.raiseFence(of: user, to: Ticket(moment.offset), key, in: &rows, into: &effects) }
+        for case .kicked(let user, _) in result.changes {
+            self.sendSanctionProfile(user, key, into: &effects)
+        }
+        if !isRemoved {
+            self.raiseFence(of: user, to: Ticket(moment.offset), reason, key, in: &rows, into: &effects)
+        }
+    }
+
+    /// Sends the directory how a user is shown whom it has banned or muted, for its lists (R4.22).
+    ///
+    /// The command is that of the owner's profile, because earlier versions of the directory read it, and ignore users
+    /// who are not the owner.
+    func sendSanctionProfile(_ user: UserInfo, _ key: LiveKey, into effects: inout [Effect]) {
+        effects.append(.directory(DirectoryInput(app: key.app, .profile(live: key.live, user: user))))
     }
 
     /// Removes a user from a live with all its sessions.
@@ -49,7 +62,7 @@ extension AudienceMachine {
             rows[.live(key)] = .live(row: row)
         }
         let floor = Ticket(moment.offset)
-        self.raiseFence(of: user, to: floor, key, in: &rows, into: &effects)
+        self.raiseFence(of: user, to: floor, reason, key, in: &rows, into: &effects)
         if user == row.owner {
             row.ownerPresence = .left
             rows[.live(key)] = .live(row: row)
@@ -71,10 +84,11 @@ extension AudienceMachine {
     /// Raises the user's revocation fence in presence and in the other machines, which then reject the user's earlier
     /// tickets (I6).
     func raiseFence(
-        of user: UserID, to ticket: Ticket, _ key: LiveKey, in rows: inout Rows, into effects: inout [Effect]
+        of user: UserID, to ticket: Ticket, _ reason: KickReason, _ key: LiveKey, in rows: inout Rows,
+        into effects: inout [Effect]
     ) {
         var fence = rows.fence(key)
-        fence.raise(user, to: ticket)
+        fence.raise(user, to: ticket, reason: reason)
         rows[.fence(key)] = .fence(row: fence)
         effects.append(.directory(DirectoryInput(app: key.app, .floor(live: key.live, user: user, ticket: ticket))))
         effects.append(.barrage(BarrageInput(key, .floor(user: user, ticket: ticket))))

@@ -70,13 +70,16 @@ extension AudienceMachine {
             self.handleBan(user, by: caller, input.key, planned.moment, result, in: &rows, into: &effects)
         case .announceMute(let user, let isDisable, let until):
             var profile = UserInfo(userID: user)
-            if case .profile(let found?) = result { profile = found }
+            if case .profile(let found?) = result {
+                profile = found
+                if isDisable { self.sendSanctionProfile(found, input.key, into: &effects) }
+            }
             self.publish(
                 .messageDisabled(user: profile, isDisable: isDisable, until: until), to: input.key, into: &effects)
         case .profile(let caller):
             self.handleProfileChange(caller, input, planned, result, in: &rows, into: &effects)
         case .list(_, _, let caller):
-            self.replyWithPage(caller, input.key, row, result, into: &effects)
+            self.replyWithPage(caller, input.key, row, result, at: planned.moment.now, into: &effects)
         case .verifyAdminMembership(let user, let caller):
             self.handleAdminMembership(user, caller, input.key, result, in: rows, into: &effects)
         case .verifyGuestMembership(_, let offer, let caller):

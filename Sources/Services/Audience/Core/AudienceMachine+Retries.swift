@@ -44,7 +44,8 @@ extension AudienceMachine {
     ) -> ReplyError? {
         guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else { return nil }
         guard rows.live(key)?.epoch == epoch else { return ReplyError(.noSuchRoomOnEntry, "the live has ended") }
-        return rows.fence(key).admits(caller.userID, ticket) ? nil : Self.ticketRevoked
+        let fence = rows.fence(key)
+        return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevoked(ticket, of: caller.userID, fence)
     }
 
     /// Replaces the recorded outcomes of a session's joins up to `ticket` by an error, because the session has left.

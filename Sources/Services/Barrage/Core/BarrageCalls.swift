@@ -122,7 +122,7 @@ extension BarrageMachine {
             return
         }
         let statistics = feed.value.statistics(at: now)
-        effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
+        effects.append(.success(.statistics(statistics: statistics, at: now), to: caller, app: key.app))
     }
 }
 

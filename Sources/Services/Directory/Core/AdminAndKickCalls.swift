@@ -14,22 +14,23 @@ extension DirectoryMachine {
     }
 
     /// Second step of naming an admin, after presence has verified that the user is in the live.
-    func addVerifiedAdmin(_ user: UserID, _ key: LiveKey, _ row: inout LiveRow) throws(ReplyError)
-        -> CallDecision
-    {
+    func addVerifiedAdmin(
+        _ user: UserID, _ key: LiveKey, _ row: inout LiveRow, revision: Int64
+    ) throws(ReplyError) -> CallDecision {
         if row.info.admins.contains(user) { return .done(.done, effects: []) }
         try self.checkAdminCount(key, row)
         let oldInfo = row.info
         row.info.admins.append(user)
-        return .done(.done, effects: self.effectsOfInfoChange(.adminSet(user: user), from: oldInfo, to: row.info, key))
+        let content = FeedContent.adminSet(user: user, revision: revision)
+        return .done(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
     }
 
     /// Removes the user from the admins; does nothing if the user is not an admin.
-    func revokeAdmin(_ user: UserID, _ key: LiveKey, _ row: inout LiveRow) -> CallDecision {
+    func revokeAdmin(_ user: UserID, _ key: LiveKey, _ row: inout LiveRow, revision: Int64) -> CallDecision {
         guard row.info.admins.contains(user) else { return .done(.done, effects: []) }
         let oldInfo = row.info
         row.info.admins.removeAll { $0 == user }
-        let content = FeedContent.adminRevoked(user: user)
+        let content = FeedContent.adminRevoked(user: user, revision: revision)
         return .done(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
     }
 

@@ -73,7 +73,7 @@ extension DirectoryMachine {
     ///
     /// No outcome is recorded: the call changes nothing, so a repeated call is executed again.
     func replyWithSanctions(
-        _ call: LiveCall, _ kind: SanctionKind, offset: Int, count: Int, in rows: DirectoryRows,
+        _ call: LiveCall, _ kind: SanctionKind, offset: Int, count: Int, in rows: DirectoryRows, at now: Timestamp,
         into effects: inout [Effect]
     ) {
         let app = call.key.app
@@ -86,10 +86,21 @@ extension DirectoryMachine {
                 throw ReplyError(
                     .badParameter, "offset must be at least 0 and count must be 1 to \(SanctionLimits.page)")
             }
-            let page = rows.sanctions(kind, of: call.key).page(offset: offset, count: count)
+            let list = rows.sanctions(kind, of: call.key)
+            var page = list.page(offset: offset, count: count)
+            page.at = now
+            if kind == .mutes, call.caller.role == .user { page.own = list.entry(of: call.caller.userID) }
             effects.append(.success(.sanctions(page: page), to: call.caller, app: app))
         } catch {
             effects.append(.reply(Reply(to: call.caller, app: app, .failure(error: error))))
+        }
+    }
+
+    /// Stores how a user is shown whom presence has just muted or banned, for the lists (R4.22).
+    func updateSanctionProfile(_ key: LiveKey, _ user: UserInfo, in rows: inout DirectoryRows) {
+        for kind in [SanctionKind.bans, .mutes] {
+            var list = rows.sanctions(kind, of: key)
+            if list.setProfile(user) { rows.store(list, kind, of: key) }
         }
     }
 

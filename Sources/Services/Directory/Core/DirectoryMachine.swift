@@ -48,12 +48,15 @@ package struct DirectoryMachine: Machine {
             self.updateOccupancy(LiveKey(app, live), owner, isEmpty: isEmpty, in: &rows, at: moment, into: &effects)
         case .profile(let live, let user):
             self.updateOwnerProfile(LiveKey(app, live), user, in: &rows, at: moment, into: &effects)
+            self.updateSanctionProfile(LiveKey(app, live), user, in: &rows)
         case .bans(let live, let offset, let count, let caller):
             let call = LiveCall(key: LiveKey(app, live), command: input.command, caller: caller)
-            self.replyWithSanctions(call, .bans, offset: offset, count: count, in: rows, into: &effects)
+            self.replyWithSanctions(
+                call, .bans, offset: offset, count: count, in: rows, at: moment.now, into: &effects)
         case .mutes(let live, let offset, let count, let caller):
             let call = LiveCall(key: LiveKey(app, live), command: input.command, caller: caller)
-            self.replyWithSanctions(call, .mutes, offset: offset, count: count, in: rows, into: &effects)
+            self.replyWithSanctions(
+                call, .mutes, offset: offset, count: count, in: rows, at: moment.now, into: &effects)
         case .floor(let live, let user, let ticket):
             self.raiseFence(LiveKey(app, live), user, ticket, in: &rows)
         case .appSettings(let change, let caller):

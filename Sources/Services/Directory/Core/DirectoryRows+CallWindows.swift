@@ -24,11 +24,11 @@ extension Journal<DirectoryKey, DirectoryRow> {
 
     /// The reply to a repeated call: the recorded outcome with the live's current metadata.
     func reply(with outcome: Outcome, about key: LiveKey) -> Outcome {
-        guard case .success(.live(var info, let epoch)) = outcome, case .live(let row)? = self[.live(key)],
-            row.epoch == epoch
+        guard case .success(.live(var info, let epoch, let revision)) = outcome,
+            case .live(let row)? = self[.live(key)], row.epoch == epoch
         else { return outcome }
         info.metaData = row.info.metaData
-        return .success(result: .live(info: info, epoch: epoch))
+        return .success(result: .live(info: info, epoch: epoch, revision: revision))
     }
 }
 
@@ -37,10 +37,11 @@ extension CallOutcome {
     ///
     /// A live's metadata may be large, and a window has up to 16 outcomes.
     fileprivate var withoutMetadata: CallOutcome {
-        guard case .answered(.success(.live(var info, let epoch)), let required) = self, !info.metaData.isEmpty else {
-            return self
-        }
+        guard case .answered(.success(.live(var info, let epoch, let revision)), let required) = self,
+            !info.metaData.isEmpty
+        else { return self }
         info.metaData = [:]
-        return .answered(outcome: .success(result: .live(info: info, epoch: epoch)), required: required)
+        let result = CallResult.live(info: info, epoch: epoch, revision: revision)
+        return .answered(outcome: .success(result: result), required: required)
     }
 }

@@ -98,13 +98,15 @@ extension DirectoryMachine {
     private func execute(
         _ call: LiveCall, _ row: inout LiveRow, in rows: inout DirectoryRows, at moment: Moment
     ) throws(ReplyError) -> CallDecision {
-        switch call.command {
-        case .updateInfo(_, let changes, _): try self.updateInfo(changes, call.key, &row)
-        case .setMetadata(_, let values, _): try self.setMetadata(values, call.key, &row)
-        case .deleteMetadata(_, let keys, _): try self.deleteMetadata(keys, call.key, &row)
+        let revision = moment.offset
+        return switch call.command {
+        case .updateInfo(_, let changes, _): try self.updateInfo(changes, call.key, &row, revision: revision)
+        case .setMetadata(_, let values, _): try self.setMetadata(values, call.key, &row, revision: revision)
+        case .deleteMetadata(_, let keys, _): try self.deleteMetadata(keys, call.key, &row, revision: revision)
         case .setAdmin(_, let user, let caller): try self.setAdmin(user, caller, call.key, row)
-        case .adminMembershipVerified(_, let user, _): try self.addVerifiedAdmin(user, call.key, &row)
-        case .revokeAdmin(_, let user, _): self.revokeAdmin(user, call.key, &row)
+        case .adminMembershipVerified(_, let user, _):
+            try self.addVerifiedAdmin(user, call.key, &row, revision: revision)
+        case .revokeAdmin(_, let user, _): self.revokeAdmin(user, call.key, &row, revision: revision)
         case .kick(_, let user, let caller): self.kick(user, caller, call.key)
         case .ban(_, let users, let duration, let reason, let caller):
             try self.ban(users, duration, reason, caller, call.key, in: &rows, at: moment.now)

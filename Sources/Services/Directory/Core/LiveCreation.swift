@@ -117,7 +117,7 @@ extension DirectoryMachine {
         var required: RequiredRevision?
         if case .live(let row)? = rows[.live(key)], row.ended == nil {
             if row.info.liveOwner.userID == owner {
-                outcome = .success(result: .live(info: row.info, epoch: row.epoch))
+                outcome = .success(result: .live(info: row.info, epoch: row.epoch, revision: row.revision))
                 required = RequiredRevision(.rooms, key.live, revision: row.revision)
             } else {
                 outcome = .failure(error: ReplyError(.roomExists, "the live's id is in use"))
@@ -156,7 +156,8 @@ extension DirectoryMachine {
             if info.status == .running { row.emptySince = moment.now }
             row.dismissAt = self.dismissalTime(of: row, app: request.app)
             rows[.live(request.key)] = .live(row: row)
-            let outcome = Outcome.success(result: .live(info: info, epoch: row.epoch))
+            let outcome = Outcome.success(
+                result: .live(info: info, epoch: row.epoch, revision: row.revision))
             let required = RequiredRevision(.rooms, request.key.live, revision: row.revision)
             rows.record(callsKey, caller, .answered(outcome: outcome, required: required), at: moment)
             self.publishOpening(row, request.key, by: caller, at: moment.now, into: &effects)

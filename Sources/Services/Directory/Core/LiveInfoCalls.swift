@@ -4,15 +4,21 @@ import PlazaModel
 /// Calls that change a live's info.
 extension DirectoryMachine {
     /// Changes the fields that the call contains; replies with the whole info.
-    func updateInfo(_ changes: LiveChanges, _ key: LiveKey, _ row: inout LiveRow) throws(ReplyError) -> CallDecision {
+    ///
+    /// `revision` is the live's revision after a change.
+    func updateInfo(
+        _ changes: LiveChanges, _ key: LiveKey, _ row: inout LiveRow, revision: Int64
+    ) throws(ReplyError) -> CallDecision {
         let oldInfo = row.info
         var newInfo = oldInfo
         try LiveInfoRules.apply(changes, to: &newInfo, self.policies[key.app])
         try self.checkFilteredWords(changes, key.app)
         row.info = newInfo
-        let result = CallResult.live(info: newInfo, epoch: row.epoch)
-        guard newInfo != oldInfo else { return .done(result, effects: []) }
-        let content = FeedContent.infoChanged(info: newInfo)
+        guard newInfo != oldInfo else {
+            return .done(.live(info: newInfo, epoch: row.epoch, revision: row.revision), effects: [])
+        }
+        let result = CallResult.live(info: newInfo, epoch: row.epoch, revision: revision)
+        let content = FeedContent.infoChanged(info: newInfo, revision: revision)
         return .done(result, effects: self.effectsOfInfoChange(content, from: oldInfo, to: newInfo, key))
     }
 

@@ -30,7 +30,8 @@ extension DirectoryMachine {
         if row.info.status != oldRow.info.status {
             row.revision = moment.offset
             effects.append(.live(row.record(app: key.app)))
-            effects.append(.barrage(BarrageInput(key, .publish(content: .infoChanged(info: row.info)))))
+            let content = FeedContent.infoChanged(info: row.info, revision: row.revision)
+            effects.append(.barrage(BarrageInput(key, .publish(content: content))))
         }
         rows[.live(key)] = .live(row: row)
     }

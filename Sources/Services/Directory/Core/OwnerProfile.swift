@@ -17,6 +17,7 @@ extension DirectoryMachine {
         row.revision = moment.offset
         rows[.live(key)] = .live(row: row)
         effects.append(.live(row.record(app: key.app)))
-        effects += self.effectsOfInfoChange(.infoChanged(info: row.info), from: oldInfo, to: row.info, key)
+        let content = FeedContent.infoChanged(info: row.info, revision: row.revision)
+        effects += self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key)
     }
 }

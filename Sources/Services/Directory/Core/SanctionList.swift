@@ -29,14 +29,25 @@ package struct SanctionList: Hashable, Sendable, Codable {
         return index < self.entries.count && self.entries[index].user == user ? self.entries[index] : nil
     }
 
-    /// Adds a sanction, or replaces the earlier sanction of its user.
+    /// Adds a sanction, or replaces the earlier sanction of its user, whose profile it keeps.
     mutating func set(_ sanction: Sanction) {
         let index = self.index(of: sanction.user)
         if index < self.entries.count, self.entries[index].user == sanction.user {
+            let known = self.entries[index].userInfo
             self.entries[index] = sanction
+            self.entries[index].userInfo = sanction.userInfo ?? known
         } else {
             self.entries.insert(sanction, at: index)
         }
+    }
+
+    /// Sets how the user of a sanction is shown.
+    ///
+    /// - Returns: whether the list has changed.
+    mutating func setProfile(_ user: UserInfo) -> Bool {
+        guard let entry = self.entry(of: user.userID), entry.userInfo != user else { return false }
+        self.entries[self.index(of: user.userID)].userInfo = user
+        return true
     }
 
     /// Removes the sanction of `user`.

@@ -104,7 +104,8 @@ final class ShardLogin {
             }
         } else {
             let result = CallResult.loggedIn(
-                session: client.givenSession, user: client.user, gateway: self.gateway.settings.id, notices: end.text)
+                session: client.givenSession, user: client.user, gateway: self.gateway.settings.id, notices: end.text,
+                at: Gateway.time)
             self.shard.calls.reply(frame.id, .success(result: result), to: client, method: "login", began: began)
         }
         for entry in missed where entry.notice.content.isForClients {

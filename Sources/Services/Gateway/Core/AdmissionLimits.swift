@@ -57,7 +57,8 @@ package enum MeteredCall: Hashable, Sendable {
         case "gift.send": self = .gift
         case "seat.device", "seat.lockDevice": self = .deviceChange
         case "live.list", "live.get", "live.summary", "metadata.get", "audience.list", "audience.count",
-            "live.bans", "live.mutes", "stage.get", "seat.requests", "cohost.candidates", "battle.get",
+            "live.bans", "live.mutes", "stage.get", "seat.requests", "cohost.requests", "battle.requests",
+            "cohost.candidates", "battle.get",
             "gift.list", "app.get":
             self = .read
         case "audience.kick": self = .sanction

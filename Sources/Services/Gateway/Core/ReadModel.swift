@@ -81,7 +81,8 @@ package struct ReadModel: Sendable {
     package func details(_ key: LiveKey) -> LiveDetails? {
         guard let live = self.running(key) else { return nil }
         return LiveDetails(
-            info: live.info, epoch: live.epoch, audience: self.count(of: live), stage: self.stage(of: live))
+            info: live.info, epoch: live.epoch, revision: live.revision, audience: self.count(of: live),
+            stage: self.stage(of: live))
     }
 
     /// Returns a live's viewer count; nil if the live has ended or is unknown.

@@ -152,11 +152,11 @@ struct GatewayAPI: Sendable {
     /// Corrects the viewer total in statistics of a running live: presence counts the viewers, and the fan-out gets its
     /// count only when the live ends.
     private func completed(_ outcome: Outcome, _ effect: Effect) -> Outcome {
-        guard case .barrage(let input) = effect, case .success(.statistics(var statistics)) = outcome,
+        guard case .barrage(let input) = effect, case .success(.statistics(var statistics, let at)) = outcome,
             let count = self.gateway.tables.read({ $0.count(input.key) })
         else { return outcome }
         statistics.totalViewers = max(statistics.totalViewers, Int64(count.totalViewers))
-        return .success(result: .statistics(statistics: statistics))
+        return .success(result: .statistics(statistics: statistics, at: at))
     }
 
     /// Returns the request's session.

@@ -20,6 +20,11 @@ enum ResponseSchemas {
     private static let time = Schema.int
     private static let texts = Schema.map(of: .string, 0...Int.max)
 
+    /// The time of an answer.
+    static let at = Schema.Field.optional("at", Self.time, "Milliseconds since 1970: when this was so.")
+    /// The revision of a live's info.
+    static let revision = Schema.Field.optional("revision", .count, "Grows with each change of the live's info.")
+
     private static func list(_ form: Schema) -> Schema { .list(of: form, 0...Int.max) }
 
     private static let people: [(String, Schema)] = [
@@ -39,7 +44,7 @@ enum ResponseSchemas {
             .object([
                 .needed("members", Self.list(.named("AudienceMember"))),
                 .needed("cursor", .string, "Where the next page begins; empty: there is none."),
-                .needed("count", .count),
+                .needed("count", .count), Self.at,
             ])
         ),
         (
@@ -59,13 +64,15 @@ enum ResponseSchemas {
             .object([
                 .needed("user", .string), .optional("until", Self.time, "Milliseconds since 1970; none: for good."),
                 .needed("reason", .string), .needed("by", .string, "Who made it."),
+                .optional("userInfo", .named("UserInfo"), "As the user was shown then, if it was in the live."),
             ])
         ),
         (
             "SanctionPage",
             .object([
                 .needed("items", Self.list(.named("Sanction"))),
-                .needed("nextOffset", .count, "Where the next page begins; 0: there is none."),
+                .needed("nextOffset", .count, "Where the next page begins; 0: there is none."), Self.at,
+                .optional("own", .named("Sanction"), "Of mutes: the caller's own."),
             ])
         ),
     ]
@@ -97,7 +104,8 @@ enum ResponseSchemas {
         (
             "LiveDetails",
             .object([
-                .needed("info", .named("LiveInfo")), .needed("epoch", .count), .needed("audience", .named("LiveCount")),
+                .needed("info", .named("LiveInfo")), .needed("epoch", .count), Self.revision,
+                .needed("audience", .named("LiveCount")),
                 .optional("stage", .named("Stage")),
             ])
         ),
@@ -243,6 +251,7 @@ enum ResponseSchemas {
                         .needed("code", .int, "What to switch on (PROTOCOL.md, section 13)."),
                         .needed("name", .string), .needed("message", .string, "What was wrong, and the limit."),
                         .optional("retryAfter", .count, "Milliseconds after which a new try makes sense."),
+                        .optional("reason", .string, "Why the live is closed to the caller."),
                     ]))
             ])
         )

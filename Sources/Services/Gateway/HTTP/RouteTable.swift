@@ -25,7 +25,7 @@ enum RouteTable {
     ]
 
     private static let live = ResponseSchemas.result(
-        "live", [.needed("info", .named("LiveInfo")), .needed("epoch", .count)])
+        "live", [.needed("info", .named("LiveInfo")), .needed("epoch", .count), ResponseSchemas.revision])
 
     static let lives: [Route] = [
         Route(
@@ -72,13 +72,13 @@ enum RouteTable {
         Route(
             method: .delete, path: "/v1/lives/{live}", id: "endLive", tag: "lives",
             summary: "Ends a live for good.", call: "live.end", parts: [.live],
-            success: .result("statistics", [.needed("statistics", .named("LiveStatistics"))])
+            success: .result("statistics", [.needed("statistics", .named("LiveStatistics")), ResponseSchemas.at])
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/statistics", id: "getStatistics", tag: "lives",
             summary: "Gives a live's figures so far, or at its end.", call: "live.summary", access: .anyone,
             parts: [.live],
-            success: .result("statistics", [.needed("statistics", .named("LiveStatistics"))])
+            success: .result("statistics", [.needed("statistics", .named("LiveStatistics")), ResponseSchemas.at])
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/metadata", id: "getMetadata", tag: "metadata",

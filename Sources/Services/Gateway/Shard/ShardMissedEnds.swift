@@ -20,8 +20,8 @@ struct EndedResume {
 /// Sends clients the end of a live that ended while they were disconnected (I1, R15.15).
 ///
 /// The feed cache contains the live's last item, `liveEnded`, for a minute. The client gets only this item, because
-/// presence no longer knows who was banned from the live. After the minute the client gets the rejection, which names
-/// the reason as long as the live's record exists.
+/// presence no longer knows who was banned from the live. After the minute the client gets the rejection, which has the
+/// reason as long as the live's record exists (R15.19).
 final class ShardMissedEnds {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -92,7 +92,8 @@ final class ShardMissedEnds {
     private func reject(_ resume: EndedResume) {
         var rejection = resume.rejection
         if let reason = self.gateway.tables.read({ $0.live(resume.key)?.ended }) {
-            rejection = .failure(error: ReplyError(.noSuchRoomOnEntry, "the live has ended: \(reason.rawValue)"))
+            let message = "the live has ended: \(reason.rawValue)"
+            rejection = .failure(error: ReplyError(.noSuchRoomOnEntry, message, reason: reason.rawValue))
         }
         self.shard.send(.reply(id: resume.call, rejection), to: resume.client)
     }

@@ -171,7 +171,8 @@ extension ShardSessions {
             if reason == .byLoggedOnOtherDevice, !isOut, client.core.membership != .outside { return }
             if isOut {
                 if let live = client.live { self.shard.lives.remove(client, from: live) }
-                let error = ReplyError(.staleTicket, "you were removed from the live; join it again")
+                let error = ReplyError(
+                    .staleTicket, "you were removed from the live; join it again", reason: reason.rawValue)
                 for join in self.shard.joins.cancel(client) {
                     self.shard.send(.reply(id: join.call, .failure(error: error)), to: client)
                 }

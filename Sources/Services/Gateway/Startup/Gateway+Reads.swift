@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import GatewayCore
+internal import MachineKit
+internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
@@ -13,7 +15,7 @@ extension Gateway {
     /// - Throws: `noSuchRoom`, `cursorExpired`.
     func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         switch call {
-        case .ping: return .done
+        case .ping: return .pong(at: Self.time)
         case .list(let cursor, let count, let category, let isAscending):
             let now = MonotonicClock.now
             return try self.tables.page(
@@ -40,6 +42,11 @@ extension Gateway {
             throw ReplyError(.internalError, "this call is not answered from memory")
         }
     }
+
+    /// The time that clients are shown, to set their clocks by (R2.27).
+    ///
+    /// It is this host's, because a gateway of a quiet cluster reads no record that has the broker's time.
+    static var time: Timestamp { Timestamp(milliseconds: WallClock.milliseconds()) }
 
     /// Checks that a live is running, according to this gateway's tables.
     ///

@@ -88,6 +88,14 @@ struct AudienceHarness {
     static func reply(_ caller: Caller, _ result: CallResult) -> Effect {
         .success(result, to: caller, app: "demo")
     }
+    /// The reason in the first reply that rejects a call.
+    static func refusalReason(_ effects: [Effect]) -> String? {
+        for case .reply(let reply) in effects {
+            if case .failure(let error) = reply.outcome { return error.reason }
+        }
+        return nil
+    }
+
     static func rejection(_ caller: Caller, _ effects: [Effect]) -> ReplyCode? {
         for case .reply(let reply) in effects where reply.request == caller.request {
             if case .failure(let error) = reply.outcome { return error.code }

@@ -5,6 +5,7 @@ import PlazaModel
 import Testing
 
 @Suite struct BanTests {
+    /// Rules: R4.22.
     @Test func `I6 a ban removes a user everywhere, once, with one notice and no reply`() {
         var harness = AudienceHarness()
         _ = harness.send(
@@ -16,7 +17,8 @@ import Testing
         let effects = harness.send(ban, .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         let floor = Ticket(harness.offset)
         #expect(
-            effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor))
+            effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor)
+                + [AudienceHarness.ownerProfile(AudienceHarness.alice)])
         let again = harness.send(ban)
         #expect(again == AudienceHarness.floors("alice", Ticket(harness.offset)))
     }

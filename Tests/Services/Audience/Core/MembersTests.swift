@@ -181,7 +181,7 @@ import Testing
         #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
     }
 
-    /// Rules: R4.1, R4.2.
+    /// Rules: R1.19, R4.1, R4.2.
     @Test func `a page of the list contains the cursor of the next page`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
@@ -194,7 +194,9 @@ import Testing
             .page(members: [member], next: 110, count: 5))
         #expect(
             effects == [
-                AudienceHarness.reply(caller, .audience(page: AudiencePage(members: [member], cursor: "110", count: 5)))
+                AudienceHarness.reply(
+                    caller,
+                    .audience(page: AudiencePage(members: [member], cursor: "110", count: 5, at: harness.now)))
             ])
         #expect(
             harness.plan(.list(cursor: "110", count: 1, caller: caller)).request

@@ -85,6 +85,7 @@ import Testing
         #expect(harness.send(.profile(caller: caller)) == [AudienceHarness.reply(caller, .done)])
     }
 
+    /// Rules: R4.22.
     @Test func `a mute is announced with the name that the user has in the live, or else with its id`() {
         var harness = AudienceHarness()
         let until = harness.now + .seconds(60)
@@ -92,7 +93,8 @@ import Testing
         #expect(harness.plan(mute).request == .profile(live: AudienceHarness.key, user: "alice"))
         #expect(
             harness.send(mute, .profile(AudienceHarness.alice)) == [
-                AudienceHarness.tip(.messageDisabled(user: AudienceHarness.alice, isDisable: true, until: until))
+                AudienceHarness.ownerProfile(AudienceHarness.alice),
+                AudienceHarness.tip(.messageDisabled(user: AudienceHarness.alice, isDisable: true, until: until)),
             ])
         let end = AudienceCommand.announceMute(user: "alice", isDisable: false, until: nil)
         let nameless = [

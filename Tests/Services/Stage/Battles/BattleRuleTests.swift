@@ -100,7 +100,7 @@ struct BattleRuleTests {
         _ = harness.call("c") { .acceptBattle(battle: id, live: "c", caller: $0) }
         let started = harness.call("a") { .cancelBattle(battle: id, live: "a", to: ["b", "d"], caller: $0) }
         #expect(
-            started.notices.map(\.content) == [.battleRequestCancelled(battle: id, inviter: "a", invitee: "b")])
+            started.notices.map(\.content) == [harness.battleRequestCancelled(id, "a", "b")])
         #expect(started.reportedBattle("c")?.sides.map(\.live) == ["a", "c"], "all who are left have accepted")
     }
 

@@ -50,7 +50,7 @@ struct BattleTests {
         #expect(harness.score(id, [("a", 1)]).code == 100411)
     }
 
-    /// Rules: R10.3.
+    /// Rules: R8.24, R10.3.
     @Test func `a battle that needs responses starts when all invitees have answered and one has accepted`() {
         var harness = ConnectionHarness(["a", "b", "c", "d"])
         harness.connect("a", "b", "c", "d")
@@ -62,12 +62,11 @@ struct BattleTests {
         let rejected = harness.call("c") { .rejectBattle(battle: id, live: "c", caller: $0) }
         #expect(rejected.notices.map(\.content) == [.battleRequestRejected(battle: id, invitee: harness.member("c"))])
         #expect(harness.score(id, [("a", 1)]).liveCodes == [100420])
+        let notice = NoticeContent.battleRequestTimedOut(
+            battle: id, inviter: "a", invitee: "d", inviterMember: harness.member("a"),
+            inviteeMember: harness.member("d"))
         let late = harness.advance(milliseconds: 10_000)
-        #expect(
-            Array(late.prefix(2)) == [
-                harness.notice(to: "a", .battleRequestTimedOut(battle: id, inviter: "a", invitee: "d")),
-                harness.notice(to: "d", .battleRequestTimedOut(battle: id, inviter: "a", invitee: "d")),
-            ])
+        #expect(Array(late.prefix(2)) == [harness.notice(to: "a", notice), harness.notice(to: "d", notice)])
         #expect(late.notifiedLives == ["a", "b", "c", "d"], "all of the connection hear of the start")
         #expect(late.reportedBattle("b")?.sides.map(\.live) == ["a", "b"])
         #expect(late.reportedBattle("b")?.startTime == harness.machine.moment.now)
@@ -240,6 +239,7 @@ struct BattleTests {
     @Test func `I13 a live that leaves the connection rejects or cancels its open battle request`() {
         var harness = ConnectionHarness(["a", "b", "c"])
         harness.connect("a", "b", "c")
+        let connected = harness.machine.moment.now
         let first = harness.ask("a", "b", "c")
         _ = harness.call("b") { .acceptBattle(battle: first, live: "b", caller: $0) }
         let started = harness.exit("c")
@@ -249,7 +249,7 @@ struct BattleTests {
         let second = harness.ask("a", "b")
         let gone = harness.handle(.ended(live: "a", ending: ending()))
         #expect(
-            gone.notices.map(\.content) == [.battleRequestCancelled(battle: second, inviter: "a", invitee: "b")])
+            gone.notices.map(\.content) == [harness.battleRequestCancelled(second, "a", "b", at: connected)])
         #expect(harness.advance(milliseconds: 60_000).notices == [])
     }
 

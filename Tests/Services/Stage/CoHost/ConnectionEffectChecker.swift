@@ -96,18 +96,18 @@ struct ConnectionEffectChecker {
     /// Counts the end of a request by the one notice that every end sends to exactly one side.
     private mutating func check(_ notice: Notice) {
         switch notice.content {
-        case .coHostRequestCancelled(let inviter, let invitee) where notice.live == invitee:
+        case .coHostRequestCancelled(let inviter, let invitee, _) where notice.live == invitee:
             self.end("\(inviter.live)>\(invitee)")
         case .coHostRequestAccepted(let invitee), .coHostRequestRejected(let invitee):
             self.end("\(notice.live)>\(invitee.live)")
-        case .coHostRequestTimedOut(let inviter, let invitee) where notice.live == inviter:
+        case .coHostRequestTimedOut(let inviter, let invitee, _, _) where notice.live == inviter:
             self.end("\(inviter)>\(invitee)")
         case .battleRequestReceived(let battle, _, _, _, _): self.open("\(battle)/\(notice.live)")
         case .battleRequestAccepted(let battle, let invitee), .battleRequestRejected(let battle, let invitee):
             self.end("\(battle)/\(invitee.live)")
-        case .battleRequestTimedOut(let battle, let inviter, let invitee) where notice.live == inviter:
+        case .battleRequestTimedOut(let battle, let inviter, let invitee, _, _) where notice.live == inviter:
             self.end("\(battle)/\(invitee)")
-        case .battleRequestCancelled(let battle, _, let invitee):
+        case .battleRequestCancelled(let battle, _, let invitee, _, _):
             // If the invitee has accepted, its request has already ended; then this notice only cancels the battle.
             if self.openRequests.contains("\(battle)/\(invitee)") { self.end("\(battle)/\(invitee)") }
         default: break

@@ -103,6 +103,21 @@ struct ConnectionHarness: CheckedHarness {
         ConnectionMember(live: live, host: Self.host(live), joinedAt: time ?? self.machine.moment.now)
     }
 
+    /// The notice that the request of `inviter` to `invitee` was cancelled.
+    func coHostRequestCancelled(_ inviter: LiveID, _ invitee: LiveID) -> NoticeContent {
+        .coHostRequestCancelled(
+            inviter: self.member(inviter), invitee: invitee, inviteeMember: self.member(invitee))
+    }
+
+    /// The notice that a battle request was cancelled, between members that joined at `time`.
+    func battleRequestCancelled(
+        _ battle: BattleID, _ inviter: LiveID, _ invitee: LiveID, at time: Timestamp? = nil
+    ) -> NoticeContent {
+        .battleRequestCancelled(
+            battle: battle, inviter: inviter, invitee: invitee, inviterMember: self.member(inviter, at: time),
+            inviteeMember: self.member(invitee, at: time))
+    }
+
     func notice(to live: LiveID, _ content: NoticeContent) -> Effect {
         .notice(
             Notice(

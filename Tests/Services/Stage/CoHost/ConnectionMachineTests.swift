@@ -39,16 +39,15 @@ struct ConnectionMachineTests {
         #expect(harness.live("a")?.outgoing == ["c"])
     }
 
-    /// Rules: R8.8.
+    /// Rules: R8.8, R8.24.
     @Test func `I13 an unanswered request times out once, with a notice to both sides`() {
         var harness = ConnectionHarness(["a", "b"])
         _ = harness.request("a", "b")
         #expect(harness.advance(milliseconds: 9_999) == [])
-        #expect(
-            harness.advance(milliseconds: 1) == [
-                harness.notice(to: "a", .coHostRequestTimedOut(inviter: "a", invitee: "b")),
-                harness.notice(to: "b", .coHostRequestTimedOut(inviter: "a", invitee: "b")),
-            ])
+        let effects = harness.advance(milliseconds: 1)
+        let notice = NoticeContent.coHostRequestTimedOut(
+            inviter: "a", invitee: "b", inviterMember: harness.member("a"), inviteeMember: harness.member("b"))
+        #expect(effects == [harness.notice(to: "a", notice), harness.notice(to: "b", notice)])
         #expect(harness.accept("b", "a").code == 100400)
         #expect(harness.advance(milliseconds: 60_000) == [])
     }
@@ -64,7 +63,7 @@ struct ConnectionMachineTests {
         _ = harness.request("a", "b")
         #expect(
             harness.call("a") { .cancelRequest(from: "a", to: ["b", "nobody"], caller: $0) }.first
-                == harness.notice(to: "b", .coHostRequestCancelled(inviter: harness.member("a"), invitee: "b")))
+                == harness.notice(to: "b", harness.coHostRequestCancelled("a", "b")))
         #expect(harness.call("a") { .cancelRequest(from: "a", to: ["b"], caller: $0) }.code == 100400)
         _ = harness.request("a", "b")
         #expect(
@@ -74,7 +73,7 @@ struct ConnectionMachineTests {
         _ = harness.request("a", "b")
         #expect(
             harness.handle(.ended(live: "a", ending: ending())) == [
-                harness.notice(to: "b", .coHostRequestCancelled(inviter: harness.member("a"), invitee: "b")),
+                harness.notice(to: "b", harness.coHostRequestCancelled("a", "b")),
                 .seat(SeatInput(LiveKey("demo", "a"), .ended(ending: ending()))),
             ])
         // The end of an unknown live is passed on too (R8.21).
@@ -139,8 +138,7 @@ struct ConnectionMachineTests {
         let effects = harness.accept("a", "b")
         #expect(
             effects.notices.map(\.content) == [
-                .coHostRequestCancelled(inviter: harness.member("a"), invitee: "b"),
-                .coHostRequestCancelled(inviter: harness.member("a"), invitee: "b"),
+                harness.coHostRequestCancelled("a", "b"), harness.coHostRequestCancelled("a", "b"),
                 .coHostRequestAccepted(invitee: harness.member("a")),
             ])
         #expect(harness.live("a")?.outgoing == [] && harness.live("b")?.incoming == nil)

@@ -98,7 +98,7 @@ struct GuestMembershipTests {
         #expect(harness.handle(.place(user: "gus", seatIndex: 9, caller: harness.callers.server())).code == -2344)
     }
 
-    /// Rules: R1.15.
+    /// Rules: R1.15, R1.19.
     @Test func `a host that joins late can read the open requests`() {
         var harness = SeatHarness()
         let expiry = harness.machine.moment.now + .seconds(60)
@@ -109,7 +109,7 @@ struct GuestMembershipTests {
             applications: [OpenApplication(guest: info("gina"), seatIndex: 2, expiresAt: expiry)],
             invitations: [
                 OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
-            ])
+            ], at: harness.machine.moment.now)
         #expect(harness.handle(.requests(caller: host)) == [harness.success(result, to: host)])
         _ = harness.call("gina") { .cancelApplication(caller: $0) }
         #expect(
@@ -118,7 +118,8 @@ struct GuestMembershipTests {
                     applications: [],
                     invitations: [
                         OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
-                    ]), "a question, not a call that is kept: asked again it is answered anew")
+                    ], at: harness.machine.moment.now),
+            "a question, not a call that is kept: asked again it is answered anew")
     }
 
     /// Rules: R6.9.

@@ -15,7 +15,7 @@ describe('frames', () => {
   it('are all read as the server writes them', () => {
     for (const [name, frame] of Object.entries(golden)) {
       // The sample of a feed has a token of its own.
-      if (name === 'feed') frame.feed.token = '77.30';
+      if (name === 'feed') frame.feed.token = `77.${frame.feed.items.at(-1).n}`;
       const parsed = parseFrame(JSON.stringify(frame));
       assert.equal(parsed.kind, Object.keys(frame)[0], name);
     }

@@ -109,7 +109,7 @@ extension ConnectionStep {
         guard battle.isRequested else { throw ReplyError(.notWhileFighting, "the battle has begun") }
         guard battle.inviter == live else { throw ReplyError(.noPermission, "only the inviter may cancel the request") }
         for target in targets where self.removeInvitee(target, &battle) {
-            self.notify(target, .battleRequestCancelled(battle: id, inviter: live, invitee: target))
+            self.notify(target, self.battleRequestCancelled(battle, target))
         }
         self.startOrCancelIfDecided(&battle)
         return .done
@@ -145,11 +145,10 @@ extension ConnectionStep {
     mutating func expireBattleRequests(_ battle: inout Battle) {
         for invitee in battle.invitees where !invitee.hasAccepted {
             self.removeInvitee(invitee.live, &battle)
-            for live in [battle.inviter, invitee.live] {
-                self.notify(
-                    live,
-                    .battleRequestTimedOut(battle: battle.id, inviter: battle.inviter, invitee: invitee.live))
-            }
+            let notice = NoticeContent.battleRequestTimedOut(
+                battle: battle.id, inviter: battle.inviter, invitee: invitee.live,
+                inviterMember: self.member(battle.inviter), inviteeMember: self.member(invitee.live))
+            for live in [battle.inviter, invitee.live] { self.notify(live, notice) }
         }
         self.startOrCancelIfDecided(&battle)
     }
@@ -159,8 +158,7 @@ extension ConnectionStep {
         if battle.inviter == id {
             for invitee in battle.invitees {
                 self.removeInvitee(invitee.live, &battle)
-                self.notify(
-                    invitee.live, .battleRequestCancelled(battle: battle.id, inviter: id, invitee: invitee.live))
+                self.notify(invitee.live, self.battleRequestCancelled(battle, invitee.live))
             }
             self.update(id) { $0.battleRequest = nil }
             self.cancelRequestedBattle(battle)
@@ -170,6 +168,13 @@ extension ConnectionStep {
         self.removeInvitee(id, &battle)
         if isOpen { self.notify(battle.inviter, .battleRequestRejected(battle: battle.id, invitee: self.member(id))) }
         self.startOrCancelIfDecided(&battle)
+    }
+
+    /// The notice that the inviter has cancelled its request to `invitee`.
+    private mutating func battleRequestCancelled(_ battle: Battle, _ invitee: LiveID) -> NoticeContent {
+        .battleRequestCancelled(
+            battle: battle.id, inviter: battle.inviter, invitee: invitee, inviterMember: self.member(battle.inviter),
+            inviteeMember: self.member(invitee))
     }
 
     /// Removes an invitee from the request; false when the live is not invited.

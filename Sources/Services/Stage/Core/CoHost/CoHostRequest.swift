@@ -9,4 +9,6 @@ package struct CoHostRequest: Equatable, Sendable, Codable {
     /// The layout template of the connection, if accepting the request creates one.
     package var templateID: Int
     package var expiresAt: Timestamp
+    /// The text for the invitee; nil if it is empty, and in rows of earlier versions.
+    package var extensionInfo: String?
 }

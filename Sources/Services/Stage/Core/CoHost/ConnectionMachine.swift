@@ -26,7 +26,9 @@ package struct ConnectionMachine: Machine {
         // Rows that fell due before this input are handled first.
         self.handleDue(in: &journal, at: moment, into: &effects)
         self.withStep(input.app, &journal, moment, &effects) { step in
-            if let caller = input.command.caller {
+            if let caller = input.command.caller, input.command.isQuery {
+                Self.answerQuery(caller, input.command, in: &step)
+            } else if let caller = input.command.caller {
                 Self.answer(caller, input.command, in: &step)
             } else {
                 step.handleFact(input.command)
@@ -63,6 +65,17 @@ package struct ConnectionMachine: Machine {
         body(&step)
         swap(&step.journal, &journal)
         swap(&step.effects, &effects)
+    }
+
+    /// Answers a query; its outcome is not recorded, because it changes nothing.
+    private static func answerQuery(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
+        let outcome: Outcome
+        do throws(ReplyError) {
+            outcome = .success(result: try step.answer(query: command, by: caller))
+        } catch {
+            outcome = .failure(error: error)
+        }
+        step.effects.append(.reply(Reply(to: caller, app: step.app, outcome)))
     }
 
     /// Decides and answers a call; a repeated call gets the same answer (I15).
@@ -114,6 +127,14 @@ extension CallWindow {
 }
 
 extension ConnectionCommand {
+    /// Whether the command is a call that changes nothing.
+    var isQuery: Bool {
+        switch self {
+        case .openRequests, .openBattleRequests: true
+        default: false
+        }
+    }
+
     /// The caller to answer, if the command is a call.
     var caller: Caller? {
         switch self {
@@ -122,7 +143,7 @@ extension ConnectionCommand {
             .reject(_, _, let caller), .exit(_, let caller), .requestBattle(_, _, _, _, _, _, let caller),
             .cancelBattle(_, _, _, let caller), .acceptBattle(_, _, let caller), .rejectBattle(_, _, let caller),
             .exitBattle(_, _, let caller), .updateScores(_, _, _, let caller), .muteRemote(_, _, _, let caller),
-            .battleInfo(_, _, let caller):
+            .battleInfo(_, _, let caller), .openRequests(_, let caller), .openBattleRequests(_, let caller):
             caller
         }
     }

@@ -34,7 +34,9 @@ extension ConnectionStep {
             codes.append(code)
             guard code.code == ConnectionCode.sent.rawValue else { continue }
             self.journal[.request(inviter: LiveKey(self.app, from), invitee: target)] = .request(
-                request: CoHostRequest(inviter: from, invitee: target, templateID: template, expiresAt: expiresAt))
+                request: CoHostRequest(
+                    inviter: from, invitee: target, templateID: template, expiresAt: expiresAt,
+                    extensionInfo: extensionInfo.isEmpty ? nil : extensionInfo))
             self.update(from) { $0.outgoing.append(target) }
             self.update(target) { $0.incoming = from }
             self.notify(
@@ -81,7 +83,7 @@ extension ConnectionStep {
             throw ReplyError(.noSuchConnection, "you have no open request to any of these lives")
         }
         for target in targets where self.endRequest(from, target) != nil {
-            self.notify(target, .coHostRequestCancelled(inviter: self.member(from), invitee: target))
+            self.notify(target, self.coHostRequestCancelled(from, target))
         }
         return .done
     }
@@ -129,12 +131,21 @@ extension ConnectionStep {
     /// Ends a request whose timeout is over, and notifies both owners.
     mutating func timeOutRequest(_ inviter: LiveID, _ invitee: LiveID) {
         guard self.endRequest(inviter, invitee) != nil else { return }
-        self.notify(inviter, .coHostRequestTimedOut(inviter: inviter, invitee: invitee))
-        self.notify(invitee, .coHostRequestTimedOut(inviter: inviter, invitee: invitee))
+        let notice = NoticeContent.coHostRequestTimedOut(
+            inviter: inviter, invitee: invitee, inviterMember: self.member(inviter),
+            inviteeMember: self.member(invitee))
+        self.notify(inviter, notice)
+        self.notify(invitee, notice)
+    }
+
+    /// The notice that the inviter's request was cancelled, or is void.
+    mutating func coHostRequestCancelled(_ inviter: LiveID, _ invitee: LiveID) -> NoticeContent {
+        .coHostRequestCancelled(
+            inviter: self.member(inviter), invitee: invitee, inviteeMember: self.member(invitee))
     }
 
     /// The open request of one live to another.
-    private func request(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
+    func request(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
         let row = self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)]
         if case .request(let request)? = row { return request }
         return nil

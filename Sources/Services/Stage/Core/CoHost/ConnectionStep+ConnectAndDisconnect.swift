@@ -34,9 +34,7 @@ extension ConnectionStep {
         for member in view.members {
             // An open request between two lives is void once they are connected.
             if self.endRequest(id, member.live) != nil {
-                for live in [id, member.live] {
-                    self.notify(live, .coHostRequestCancelled(inviter: self.member(id), invitee: member.live))
-                }
+                for live in [id, member.live] { self.notify(live, self.coHostRequestCancelled(id, member.live)) }
             }
             for joined in isNew ? view.members : view.members.suffix(1) {
                 self.markChanged(member.live, .coHostJoined(member: joined))

@@ -27,7 +27,8 @@ extension ConnectionStep {
         case .muteRemote(let live, let other, let isMuted, _):
             return try self.muteRemote(live, other, isMuted, caller)
         case .battleInfo(let id, let live, _): return try self.battleInfo(id, of: live, caller)
-        case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged:
+        case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged,
+            .openRequests, .openBattleRequests:
             return .done
         }
     }

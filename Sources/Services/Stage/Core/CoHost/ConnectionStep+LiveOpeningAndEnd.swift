@@ -38,7 +38,7 @@ extension ConnectionStep {
         guard let live = self.live(id) else { return }
         if live.value.connection != nil { self.disconnect(id) }
         for invitee in live.value.outgoing where self.endRequest(id, invitee) != nil {
-            self.notify(invitee, .coHostRequestCancelled(inviter: self.member(id), invitee: invitee))
+            self.notify(invitee, self.coHostRequestCancelled(id, invitee))
         }
         if let inviter = live.value.incoming, self.endRequest(inviter, id) != nil {
             self.notify(inviter, .coHostRequestRejected(invitee: self.member(id)))

@@ -130,7 +130,7 @@ package struct SeatMachine: Machine {
         if let rejection = fence.rejection(of: caller) { throw rejection }
     }
 
-    /// Answers a host's query for the open requests; its outcome is not recorded, because it changes nothing.
+    /// Answers a query for the open requests; its outcome is not recorded, because it changes nothing.
     private func answerQuery(
         _ caller: Caller, _ key: LiveKey, in journal: Journal<SeatKey, SeatRow>, at moment: Moment,
         into effects: inout [Effect]
@@ -140,7 +140,7 @@ package struct SeatMachine: Machine {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
             }
             try self.admit(caller, to: step.stage, in: journal)
-            effects.append(.success(try step.listOpenRequests(for: caller), to: caller, app: key.app))
+            effects.append(.success(step.listOpenRequests(for: caller), to: caller, app: key.app))
         } catch {
             effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
         }

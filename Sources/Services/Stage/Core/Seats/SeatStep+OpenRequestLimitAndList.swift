@@ -13,12 +13,12 @@ extension SeatStep {
         self.requests.append(request)
     }
 
-    /// Lists the open requests for a host, which may have joined after the requests were made.
-    func listOpenRequests(for caller: Caller) throws(ReplyError) -> CallResult {
-        try self.requireHost(caller)
+    /// Lists the open requests for a host, which may have joined after they were made; for a guest its own (R6.28).
+    func listOpenRequests(for caller: Caller) -> CallResult {
+        let isHost = self.isHost(caller)
         var applications: [OpenApplication] = []
         var invitations: [OpenInvitation] = []
-        for request in self.requests.open {
+        for request in self.requests.open where isHost || request.guest.userID == caller.userID {
             switch request.kind {
             case .application:
                 applications.append(
@@ -31,6 +31,6 @@ extension SeatStep {
                         expiresAt: request.expiresAt))
             }
         }
-        return .seatRequests(applications: applications, invitations: invitations)
+        return .seatRequests(applications: applications, invitations: invitations, at: self.moment.now)
     }
 }

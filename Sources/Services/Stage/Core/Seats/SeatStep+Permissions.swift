@@ -3,9 +3,14 @@ import PlazaModel
 
 /// Decides who may make which seat call, and against whom (R15.4, R15.5, R7.2).
 extension SeatStep {
+    /// Whether the caller is the owner, an admin or the app's server.
+    func isHost(_ caller: Caller) -> Bool {
+        caller.role == .server || self.stage.role(of: caller.userID) != .generalUser
+    }
+
     /// Rejects every caller except the owner, the admins and the app's server.
     func requireHost(_ caller: Caller) throws(ReplyError) {
-        if caller.role == .server || self.stage.role(of: caller.userID) != .generalUser { return }
+        if self.isHost(caller) { return }
         throw self.permissionError("only the owner and admins may do this")
     }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+
+/// Lists the open requests of a live for its owner, whose notices of them may be lost (R8.25, R10.21).
+extension ConnectionStep {
+    /// Answers a query, which changes nothing.
+    ///
+    /// - Throws: as `ownedLive` does.
+    mutating func answer(query command: ConnectionCommand, by caller: Caller) throws(ReplyError) -> CallResult {
+        switch command {
+        case .openRequests(let live, _): try self.openRequests(of: live, by: caller)
+        case .openBattleRequests(let live, _): try self.openBattleRequests(of: live, by: caller)
+        default: throw ReplyError(.internalError, "not a query")
+        }
+    }
+
+    /// The open co-host requests that the live has made, oldest first, and the one that it has received.
+    private mutating func openRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
+        let live = try self.ownedLive(id, by: caller)
+        var sent: [OpenCoHostRequest] = []
+        for invitee in live.value.outgoing {
+            if let request = self.request(id, invitee) { sent.append(self.listed(request)) }
+        }
+        let received = live.value.incoming.flatMap { self.request($0, id) }
+        return .coHostRequests(
+            sent: sent, received: received.map { [self.listed($0)] } ?? [], at: self.moment.now)
+    }
+
+    private mutating func listed(_ request: CoHostRequest) -> OpenCoHostRequest {
+        OpenCoHostRequest(
+            inviter: self.member(request.inviter), invitee: self.member(request.invitee),
+            expiresAt: request.expiresAt, extensionInfo: request.extensionInfo ?? "")
+    }
+
+    /// The requests of the battle that the live has requested, or the request to it; both empty without such a battle.
+    private mutating func openBattleRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
+        let live = try self.ownedLive(id, by: caller)
+        var sent: [OpenBattleRequest] = []
+        var received: [OpenBattleRequest] = []
+        if let battle = self.battle(live.value.battleRequest), battle.isRequested {
+            for invitee in battle.invitees where battle.inviter == id || invitee.live == id {
+                let request = OpenBattleRequest(
+                    battle: battle.id, inviter: self.member(battle.inviter), invitee: self.member(invitee.live),
+                    hasAccepted: invitee.hasAccepted, expiresAt: battle.expiresAt,
+                    durationSeconds: battle.durationSeconds, extensionInfo: battle.extensionInfo)
+                if battle.inviter == id { sent.append(request) } else { received.append(request) }
+            }
+        }
+        return .battleRequests(sent: sent, received: received, at: self.moment.now)
+    }
+}
