@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import LivePlazaKit
+
+/// The states and events of a fold, from plain inputs.
+@Suite struct LiveFoldTests {
+    private var fold = LiveFold(liveID: LiveID("concert"), selfID: UserID("bob"))
+
+    private static func item(_ n: Int64, _ content: FeedContent) -> FoldInput {
+        .item(FeedEntry(n: n, at: Timestamp(milliseconds: n * 1000), content: content))
+    }
+
+    private static func user(_ id: String) -> UserInfo { UserInfo(userID: UserID(id)) }
+
+    private static func text(_ n: Int64) -> FoldInput {
+        self.item(n, .text(sender: self.user("alice"), text: "message \(n)", extensionInfo: nil))
+    }
+
+    private static func page(_ users: [String]) -> Snapshot {
+        let members = users.map { AudienceMember(user: self.user($0), joinedAt: Timestamp(milliseconds: 0)) }
+        return .audience(AudiencePage(members: members, cursor: "", count: members.count))
+    }
+
+    private var audience: [String] { self.fold.states.audience.audienceList.map(\.userID) }
+
+    @Test mutating func `a viewer who comes while the audience is read is in the list, and is told once`() {
+        self.fold.snapshotAsked(.audience)
+        let told = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
+        #expect(told.count == 1)
+        let toldAgain = self.fold.snapshotRead(Self.page(["dave"]))
+        #expect(toldAgain.isEmpty)
+        #expect(self.audience == ["dave", "carol"])
+    }
+
+    @Test mutating func `a viewer who leaves while the audience is read is not in the list`() {
+        self.fold.snapshotAsked(.audience)
+        _ = self.fold.apply(Self.item(1, .audienceLeft(user: Self.user("dave"))))
+        _ = self.fold.snapshotRead(Self.page(["dave", "erin"]))
+        #expect(self.audience == ["erin"])
+    }
+
+    @Test mutating func `what came before a read that failed is not folded into a later one`() {
+        self.fold.snapshotAsked(.audience)
+        _ = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
+        self.fold.snapshotFailed(.audience)
+        _ = self.fold.snapshotRead(Self.page(["dave"]))
+        #expect(self.audience == ["dave"])
+    }
+
+    @Test mutating func `a history stands before what came earlier, and the oldest messages are dropped`() {
+        for n: Int64 in [3, 4, 1, 2] { _ = self.fold.apply(Self.text(n)) }
+        #expect(self.fold.states.barrage.messageList.map(\.sequence) == [1, 2, 3, 4])
+        for n in 5...Int64(maxMessages + 2) { _ = self.fold.apply(Self.text(n)) }
+        #expect(self.fold.states.barrage.messageList.count == maxMessages)
+        #expect(self.fold.states.barrage.messageList.first?.sequence == 3)
+    }
+
+    @Test mutating func `a mute of this user takes its right to send, and its end gives it back`() {
+        let mute = FeedContent.messageDisabled(user: Self.user("bob"), isDisable: true, until: nil)
+        _ = self.fold.apply(Self.item(1, mute))
+        #expect(!self.fold.states.barrage.allowSendMessage)
+        let end = FeedContent.messageDisabled(user: Self.user("bob"), isDisable: false, until: nil)
+        _ = self.fold.apply(Self.item(2, end))
+        #expect(self.fold.states.barrage.allowSendMessage)
+    }
+}
