@@ -10,4 +10,13 @@ import Testing
             ErrorInfo(code: -2101, message: "you are not in the live").localizedDescription == "you are not in the live"
         )
     }
+
+    @Test("a code has a name to switch on")
+    func name() {
+        switch ErrorInfo(code: -2380, message: "").name {
+        case .roomMuted: break
+        default: Issue.record("not roomMuted")
+        }
+        #expect(ErrorInfo(code: 12345, message: "").name.rawValue == "error12345")
+    }
 }

@@ -40,7 +40,7 @@ public struct Barrage: Sendable, Hashable {
 }
 
 /// The kind of a message.
-public enum BarrageType: Sendable, Hashable {
+public enum BarrageType: Int, Sendable, Hashable {
     /// A text.
     case text
     /// Of the app's own kind.

@@ -86,7 +86,7 @@ public struct BattleInfo: Sendable, Hashable {
 }
 
 /// How a battle ended.
-public enum BattleEndedReason: Sendable, Hashable {
+public enum BattleEndedReason: Int, Sendable, Hashable {
     /// Its time is over.
     case timeOver
     /// All have left it.

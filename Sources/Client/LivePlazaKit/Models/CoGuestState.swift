@@ -44,7 +44,7 @@ public enum GuestEvent: Sendable, Hashable {
 }
 
 /// Why a request got no answer.
-public enum NoResponseReason: Sendable, Hashable {
+public enum NoResponseReason: Int, Sendable, Hashable {
     /// Its time is over.
     case timeout
     /// The user sits already.

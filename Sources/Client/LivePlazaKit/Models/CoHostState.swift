@@ -40,7 +40,7 @@ public enum CoHostEvent: Sendable, Hashable {
 }
 
 /// Whether a live is connected with others.
-public enum CoHostStatus: Sendable, Hashable {
+public enum CoHostStatus: Int, Sendable, Hashable {
     /// It is.
     case connected
     /// It is not.
@@ -48,19 +48,11 @@ public enum CoHostStatus: Sendable, Hashable {
 }
 
 /// How connected hosts are arranged.
-public enum CoHostLayoutTemplate: Sendable, Hashable {
+public enum CoHostLayoutTemplate: Int, Sendable, Hashable {
     /// Two groups of voices.
-    case hostVoiceConnection
+    case hostVoiceConnection = 2
     /// A grid of pictures.
-    case hostDynamicGrid
+    case hostDynamicGrid = 600
     /// One large picture and up to six small ones.
-    case hostDynamic1v6
-
-    var templateID: Int {
-        switch self {
-        case .hostVoiceConnection: 2
-        case .hostDynamicGrid: 600
-        case .hostDynamic1v6: 601
-        }
-    }
+    case hostDynamic1v6 = 601
 }

@@ -60,7 +60,7 @@ public struct NetworkInfo: Sendable, Hashable {
 }
 
 /// What keeps a device closed.
-public enum DeviceError: Sendable, Hashable {
+public enum DeviceError: Int, Sendable, Hashable {
     /// Nothing.
     case noError
     /// There is none.
@@ -76,7 +76,7 @@ public enum DeviceError: Sendable, Hashable {
 }
 
 /// A network in a word.
-public enum NetworkQuality: Sendable, Hashable {
+public enum NetworkQuality: UInt, Sendable, Hashable {
     /// Not known.
     case unknown
     /// Excellent.
@@ -94,7 +94,7 @@ public enum NetworkQuality: Sendable, Hashable {
 }
 
 /// The height of the own picture.
-public enum VideoQuality: Sendable, Hashable {
+public enum VideoQuality: UInt, Sendable, Hashable {
     /// 360 lines.
     case quality360P
     /// 540 lines.
@@ -106,7 +106,7 @@ public enum VideoQuality: Sendable, Hashable {
 }
 
 /// Whether the own picture is mirrored.
-public enum MirrorType: Sendable, Hashable {
+public enum MirrorType: UInt, Sendable, Hashable {
     /// The front camera's is.
     case auto
     /// Yes.
@@ -116,7 +116,7 @@ public enum MirrorType: Sendable, Hashable {
 }
 
 /// Where sound comes out.
-public enum AudioRoute: Sendable, Hashable {
+public enum AudioRoute: Int, Sendable, Hashable {
     /// The loudspeaker.
     case speakerphone
     /// The earpiece.

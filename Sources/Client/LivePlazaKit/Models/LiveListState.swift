@@ -24,7 +24,7 @@ public enum LiveListEvent: Sendable, Hashable {
 }
 
 /// Who ended a live.
-public enum LiveEndedReason: Sendable, Hashable {
+public enum LiveEndedReason: Int, Sendable, Hashable {
     /// Its owner.
     case endedByHost
     /// The app's server, or the server by itself.
@@ -34,7 +34,7 @@ public enum LiveEndedReason: Sendable, Hashable {
 }
 
 /// Why a client is out of its live.
-public enum LiveKickedOutReason: Sendable, Hashable {
+public enum LiveKickedOutReason: Int, Sendable, Hashable {
     /// A host put it out.
     case byAdmin
     /// Another device of the user took its place.

@@ -179,7 +179,7 @@ public struct LiveCanvas: Sendable, Hashable {
 }
 
 /// Whether a device is open.
-public enum DeviceStatus: Sendable, Hashable {
+public enum DeviceStatus: Int, Sendable, Hashable {
     /// Closed.
     case off
     /// Open.
@@ -187,7 +187,7 @@ public enum DeviceStatus: Sendable, Hashable {
 }
 
 /// Whether a user on a seat is away.
-public enum SuspendStatus: Sendable, Hashable {
+public enum SuspendStatus: Int, Sendable, Hashable {
     /// No.
     case none
     /// In another app.
@@ -214,13 +214,13 @@ public enum SuspendStatus: Sendable, Hashable {
 }
 
 /// How a host opens a device of another user.
-public enum DeviceControlPolicy: Sendable, Hashable {
+public enum DeviceControlPolicy: Int, Sendable, Hashable {
     /// The host unlocks it, the user opens it.
     case unlockOnly
 }
 
 /// What happens if a user is moved to a seat that is taken.
-public enum MoveSeatPolicy: Sendable, Hashable {
+public enum MoveSeatPolicy: Int, Sendable, Hashable {
     /// Nothing.
     case abortWhenOccupied
     /// Its user loses the seat.

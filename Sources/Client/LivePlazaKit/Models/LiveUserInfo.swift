@@ -25,7 +25,7 @@ public struct LiveUserInfo: Sendable, Hashable {
 }
 
 /// What a user may do in a live.
-public enum Role: Sendable, Hashable {
+public enum Role: Int, Sendable, Hashable {
     /// Made the live.
     case owner
     /// Helps the owner.

@@ -15,7 +15,7 @@ public struct LoginState: Sendable, Hashable {
 }
 
 /// Whether a user is logged in.
-public enum LoginStatus: Sendable, Hashable {
+public enum LoginStatus: Int, Sendable, Hashable {
     /// One is.
     case logined
     /// None is.
@@ -76,7 +76,7 @@ public struct UserProfile: Sendable, Hashable {
 }
 
 /// A user's gender.
-public enum Gender: Sendable, Hashable {
+public enum Gender: Int, Sendable, Hashable, CaseIterable {
     /// Not told.
     case unknown
     /// Male.
@@ -86,7 +86,7 @@ public enum Gender: Sendable, Hashable {
 }
 
 /// Who may become a friend of a user.
-public enum AllowType: Sendable, Hashable {
+public enum AllowType: Int, Sendable, Hashable, CaseIterable {
     /// Anybody.
     case allowAny
     /// Whom the user lets.

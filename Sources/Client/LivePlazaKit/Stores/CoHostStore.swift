@@ -135,7 +135,7 @@ public final class CoHostStore: @unchecked Sendable {
         let call = StoreCall(
             "cohost.request",
             [
-                "to": .texts([target]), "layoutTemplate": .whole(layout.templateID), "timeout": .seconds(timeout),
+                "to": .texts([target]), "layoutTemplate": .whole(layout.rawValue), "timeout": .seconds(timeout),
                 "extensionInfo": .text(extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
