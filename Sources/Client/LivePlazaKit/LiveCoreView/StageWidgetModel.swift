@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// Decides which widgets lie over the video of a stage, and where.
+///
+/// A view gives it each scene and each size, and does the changes that it returns. It holds the app's delegate weakly:
+/// the app keeps it. Without one the view's own delegate makes the widgets. The widgets of two delegates are never mixed.
+public struct StageWidgetModel<View: AnyObject> {
+    private let fallback: (any StageWidgetDelegate<View>)?
+    private var widgets: [WidgetKey: PlacedWidget] = [:]
+    /// Who made the widgets that there are.
+    private var maker: ObjectIdentifier?
+
+    /// The app's delegate.
+    public weak var delegate: (any StageWidgetDelegate<View>)?
+
+    /// Makes a model without widgets.
+    ///
+    /// - Parameter fallback: makes the widgets while the app has no delegate; nil: there are none then.
+    public init(fallback: (any StageWidgetDelegate<View>)? = nil) { self.fallback = fallback }
+
+    /// Which widget: a user's on a seat, in a layer, or the one of the battle.
+    private struct WidgetKey: Hashable {
+        var kind: WidgetKind
+        var liveID = ""
+        var seat = 0
+        /// Another user on the seat has another widget.
+        var userID = ""
+    }
+
+    private enum WidgetKind: Hashable {
+        case coGuest(ViewLayer)
+        case coHost(ViewLayer)
+        case battle
+        case battleContainer
+    }
+
+    private struct PlacedWidget {
+        /// Nil: the delegate has none for this key, and is not asked again.
+        var view: View?
+        var placement: WidgetPlacement
+    }
+
+    /// Shows a scene in a view of a size.
+    ///
+    /// - Parameters:
+    ///   - scene: what there is.
+    ///   - width: of the view.
+    ///   - height: of the view.
+    /// - Returns: the changes, removals first.
+    public mutating func show(_ scene: StageScene, width: CGFloat, height: CGFloat) -> [WidgetChange<View>] {
+        let delegate = self.delegate ?? self.fallback
+        let maker = delegate.map { ObjectIdentifier($0) }
+        var changes: [WidgetChange<View>] = []
+        if maker != self.maker {
+            changes = self.widgets.values.compactMap { $0.view.map { .remove($0) } }
+            self.widgets = [:]
+            self.maker = maker
+        }
+        guard let delegate else { return changes }
+        let wanted = Self.placements(scene, width: width, height: height)
+        for (key, widget) in self.widgets where wanted[key] == nil {
+            if let view = widget.view { changes.append(.remove(view)) }
+            self.widgets[key] = nil
+        }
+        for (key, (placement, seat)) in wanted.sorted(by: { $0.value.0.level < $1.value.0.level }) {
+            if let widget = self.widgets[key] {
+                self.widgets[key]?.placement = placement
+                if let view = widget.view, widget.placement != placement { changes.append(.place(view, placement)) }
+            } else {
+                let view = Self.make(key.kind, seat, delegate)
+                self.widgets[key] = PlacedWidget(view: view, placement: placement)
+                if let view { changes.append(.add(view, placement)) }
+            }
+        }
+        return changes
+    }
+
+    private static func make(
+        _ kind: WidgetKind, _ seat: SeatInfo, _ delegate: any StageWidgetDelegate<View>
+    ) -> View? {
+        switch kind {
+        case .coGuest(let layer): delegate.createCoGuestView(seatInfo: seat, viewLayer: layer)
+        case .coHost(let layer): delegate.createCoHostView(seatInfo: seat, viewLayer: layer)
+        case .battle: delegate.createBattleView(seatInfo: seat)
+        case .battleContainer: delegate.createBattleContainerView()
+        }
+    }
+
+    private static func placements(
+        _ scene: StageScene, width: CGFloat, height: CGFloat
+    ) -> [WidgetKey: (WidgetPlacement, SeatInfo)] {
+        guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else { return [:] }
+        // The canvas is shown whole, in the middle of the view.
+        let scale = min(width / scene.canvas.w, height / scene.canvas.h)
+        let (left, top) = ((width - scene.canvas.w * scale) / 2, (height - scene.canvas.h * scale) / 2)
+        var wanted: [WidgetKey: (WidgetPlacement, SeatInfo)] = [:]
+        func add(_ kind: WidgetKind, _ seat: SeatInfo, _ level: Int, isHidden: Bool = false) {
+            let region = seat.region
+            let placement = WidgetPlacement(
+                x: left + region.x * scale, y: top + region.y * scale, width: region.w * scale,
+                height: region.h * scale, level: region.zorder * 4 + level, isHidden: isHidden)
+            let user = seat.userInfo
+            wanted[WidgetKey(kind: kind, liveID: user.liveID, seat: seat.index, userID: user.userID)] = (
+                placement, seat
+            )
+        }
+        // Who has a region without a size is heard, not seen.
+        for seat in scene.seats where seat.region.w > 0 && seat.region.h > 0 {
+            let hasVideo = seat.userInfo.cameraStatus == .on
+            add(scene.isConnected ? .coHost(.background) : .coGuest(.background), seat, 0, isHidden: hasVideo)
+            add(scene.isConnected ? .coHost(.foreground) : .coGuest(.foreground), seat, 2)
+            if scene.fighters.contains(seat.userInfo.userID) { add(.battle, seat, 3) }
+        }
+        if !scene.fighters.isEmpty {
+            var all = SeatInfo()
+            all.region = RegionInfo(w: scene.canvas.w, h: scene.canvas.h)
+            let above = (scene.seats.map(\.region.zorder).max() ?? 0) + 1
+            add(.battleContainer, all, above * 4)
+        }
+        return wanted
+    }
+}

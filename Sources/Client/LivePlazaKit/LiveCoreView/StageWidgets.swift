@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// Whether a widget is above or under the video.
+public enum ViewLayer: Int, Sendable, Hashable {
+    /// Above the video, always shown.
+    case foreground
+    /// Under the video: shown while the user has none.
+    case background
+}
+
+/// Makes an app's widgets for the stage of a live.
+///
+/// A delegate decides about all widgets: where it gives none there is none. `View` is the system's class of views; tests
+/// use a class of their own.
+public protocol StageWidgetDelegate<View>: AnyObject {
+    /// The class of the widgets.
+    associatedtype View: AnyObject
+
+    /// Makes the widget of a seat while the live is connected with no other; asked for each layer.
+    ///
+    /// - Parameters:
+    ///   - seatInfo: the seat; without a user's id it is empty.
+    ///   - viewLayer: above or under the video.
+    /// - Returns: nil for no widget.
+    func createCoGuestView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> View?
+
+    /// Makes the widget of a seat while the live is connected with others; asked for each layer.
+    ///
+    /// - Returns: nil for no widget.
+    func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> View?
+
+    /// Makes the widget of a host who fights, above its video.
+    ///
+    /// - Returns: nil for no widget.
+    func createBattleView(seatInfo: SeatInfo) -> View?
+
+    /// Makes the one widget of a battle: clock and score bar, above all others.
+    ///
+    /// - Returns: nil for no widget.
+    func createBattleContainerView() -> View?
+}
+
+/// What a stage shows, as far as its widgets depend on it.
+public struct StageScene: Sendable, Hashable {
+    /// The seats of the live, and of those that it is connected with.
+    public var seats: [SeatInfo]
+    /// The surface of the seats' regions.
+    public var canvas: LiveCanvas
+    /// The live is connected with others.
+    public var isConnected: Bool
+    /// The ids of the hosts who fight; empty without a battle.
+    public var fighters: Set<String>
+
+    /// Makes a scene.
+    public init(seats: [SeatInfo], canvas: LiveCanvas, isConnected: Bool = false, fighters: Set<String> = []) {
+        self.seats = seats
+        self.canvas = canvas
+        self.isConnected = isConnected
+        self.fighters = fighters
+    }
+
+    /// The scene of the states of a live.
+    public init(_ seats: LiveSeatState, _ coHost: CoHostState, _ battle: BattleState) {
+        self.init(
+            seats: seats.seatList, canvas: seats.canvas, isConnected: coHost.coHostStatus == .connected,
+            fighters: battle.currentBattleInfo == nil ? [] : Set(battle.battleUsers.map(\.userID)))
+    }
+}
+
+/// Where a widget is.
+public struct WidgetPlacement: Sendable, Hashable {
+    /// In the view's coordinates.
+    public var x: CGFloat
+    /// In the view's coordinates.
+    public var y: CGFloat
+    /// The width.
+    public var width: CGFloat
+    /// The height.
+    public var height: CGFloat
+    /// Higher ones are above lower ones; the video of a region with `zorder` z is at 4z + 1.
+    public var level: Int
+    /// The widget is not shown now.
+    public var isHidden: Bool
+}
+
+/// What a view does to show a stage.
+public enum WidgetChange<View: AnyObject> {
+    /// Add a widget.
+    case add(View, WidgetPlacement)
+    /// Move, show or hide a widget that was added.
+    case place(View, WidgetPlacement)
+    /// Remove a widget that was added.
+    case remove(View)
+}

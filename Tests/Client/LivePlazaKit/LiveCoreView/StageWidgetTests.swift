@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import LivePlazaKit
+
+/// A widget: what it was made for.
+private final class Widget {
+    let name: String
+    init(_ name: String) { self.name = name }
+}
+
+/// Makes a widget for everything but empty seats in the background.
+private final class WidgetMaker: StageWidgetDelegate {
+    let prefix: String
+    var made = 0
+
+    init(_ prefix: String = "") { self.prefix = prefix }
+
+    func createCoGuestView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> Widget? {
+        self.make("guest \(seatInfo.index) \(seatInfo.userInfo.userID) \(viewLayer)", seatInfo, viewLayer)
+    }
+
+    func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> Widget? {
+        self.make("host \(seatInfo.index) \(seatInfo.userInfo.userID) \(viewLayer)", seatInfo, viewLayer)
+    }
+
+    func createBattleView(seatInfo: SeatInfo) -> Widget? { self.make("battle \(seatInfo.userInfo.userID)") }
+    func createBattleContainerView() -> Widget? { self.make("battle") }
+
+    private func make(_ name: String, _ seat: SeatInfo, _ layer: ViewLayer) -> Widget? {
+        seat.userInfo.userID.isEmpty && layer == .background ? nil : self.make(name)
+    }
+
+    private func make(_ name: String) -> Widget {
+        self.made += 1
+        return Widget(self.prefix + name)
+    }
+}
+
+@Suite struct StageWidgetTests {
+    private static let canvas = LiveCanvas(templateID: 600, w: 1080, h: 1920)
+
+    private static func seat(_ index: Int, _ user: String, camera: DeviceStatus = .off, live: String = "a") -> SeatInfo
+    {
+        SeatInfo(
+            index: index,
+            userInfo: SeatUserInfo(userID: user, liveID: live, cameraStatus: camera),
+            region: RegionInfo(x: CGFloat(index) * 540, y: 0, w: 540, h: 960, zorder: index))
+    }
+
+    private func describe(_ changes: [WidgetChange<Widget>]) -> [String] {
+        changes.map { change in
+            switch change {
+            case .add(let widget, let at): "+ \(widget.name) @\(Int(at.x)) l\(at.level)\(at.isHidden ? " hidden" : "")"
+            case .place(let widget, let at):
+                "= \(widget.name) @\(Int(at.x)) l\(at.level)\(at.isHidden ? " hidden" : "")"
+            case .remove(let widget): "- \(widget.name)"
+            }
+        }
+    }
+
+    @Test("each seat has a widget in both layers, an empty one may have none")
+    func layers() {
+        let maker = WidgetMaker()
+        var model = StageWidgetModel<Widget>()
+        model.delegate = maker
+        let scene = StageScene(seats: [Self.seat(0, "ann", camera: .on), Self.seat(1, "")], canvas: Self.canvas)
+        #expect(
+            self.describe(model.show(scene, width: 540, height: 960)) == [
+                "+ guest 0 ann background @0 l0 hidden", "+ guest 0 ann foreground @0 l2",
+                "+ guest 1  foreground @270 l6",
+            ])
+        #expect(self.describe(model.show(scene, width: 540, height: 960)) == [])
+        let wide = self.describe(model.show(scene, width: 1080, height: 960))
+        #expect(wide.contains("= guest 0 ann foreground @270 l2"), "the canvas is in the middle: \(wide)")
+        #expect(maker.made == 3, "what the delegate has none for is not asked again")
+    }
+
+    @Test("a background widget is shown while its user has no video")
+    func background() {
+        let maker = WidgetMaker()
+        var model = StageWidgetModel<Widget>()
+        model.delegate = maker
+        _ = model.show(StageScene(seats: [Self.seat(0, "ann")], canvas: Self.canvas), width: 1080, height: 1920)
+        let on = StageScene(seats: [Self.seat(0, "ann", camera: .on)], canvas: Self.canvas)
+        #expect(
+            self.describe(model.show(on, width: 1080, height: 1920)) == ["= guest 0 ann background @0 l0 hidden"])
+    }
+
+    @Test("another user on a seat has other widgets, and a connection and a battle have their own")
+    func kinds() {
+        let maker = WidgetMaker()
+        var model = StageWidgetModel<Widget>()
+        model.delegate = maker
+        _ = model.show(StageScene(seats: [Self.seat(0, "ann")], canvas: Self.canvas), width: 1080, height: 1920)
+        let bob = StageScene(seats: [Self.seat(0, "bob")], canvas: Self.canvas)
+        let changes = self.describe(model.show(bob, width: 1080, height: 1920))
+        #expect(Set(changes.prefix(2)) == ["- guest 0 ann background", "- guest 0 ann foreground"])
+        #expect(changes.count == 4)
+        let hosts = [Self.seat(0, "bob"), Self.seat(1, "cem", live: "b")]
+        let battle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true, fighters: ["bob", "cem"])
+        let begun = self.describe(model.show(battle, width: 1080, height: 1920))
+        #expect(begun.filter { $0.hasPrefix("-") }.count == 2)
+        #expect(begun.contains("+ battle bob @0 l3") && begun.contains("+ battle cem @540 l7"))
+        #expect(begun.last == "+ battle @0 l8")
+        let over = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true)
+        #expect(
+            Set(self.describe(model.show(over, width: 1080, height: 1920))) == [
+                "- battle", "- battle bob", "- battle cem",
+            ])
+    }
+
+    @Test("a delegate takes over all widgets, and is held weakly")
+    func takeover() {
+        let fallback = WidgetMaker("own ")
+        var model = StageWidgetModel<Widget>(fallback: fallback)
+        let scene = StageScene(seats: [Self.seat(0, "ann")], canvas: Self.canvas)
+        #expect(model.show(scene, width: 1080, height: 1920).count == 2)
+        var maker: WidgetMaker? = WidgetMaker("app ")
+        model.delegate = maker
+        let taken = self.describe(model.show(scene, width: 1080, height: 1920))
+        #expect(taken.filter { $0.hasPrefix("- own") }.count == 2 && taken.filter { $0.hasPrefix("+ app") }.count == 2)
+        maker = nil
+        #expect(model.delegate == nil)
+        let back = self.describe(model.show(scene, width: 1080, height: 1920))
+        #expect(back.filter { $0.hasPrefix("- app") }.count == 2 && back.filter { $0.hasPrefix("+ own") }.count == 2)
+    }
+
+    @Test("who is heard and not seen has no widget")
+    func voices() {
+        let maker = WidgetMaker()
+        var model = StageWidgetModel<Widget>()
+        model.delegate = maker
+        var seat = Self.seat(0, "ann")
+        seat.region = RegionInfo()
+        #expect(model.show(StageScene(seats: [seat], canvas: Self.canvas), width: 1, height: 1).isEmpty)
+    }
+}
