@@ -18,7 +18,7 @@ package enum MonotonicClock {
     /// The processor time that the calling thread has used, in microseconds.
     ///
     /// Unlike elapsed time, it does not depend on the machine's other load.
-    package static var threadMicroseconds: Int64 { Self.read(CLOCK_THREAD_CPUTIME_ID) }
+    package static var threadCPUMicroseconds: Int64 { Self.read(CLOCK_THREAD_CPUTIME_ID) }
 
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()

@@ -59,7 +59,7 @@ import Testing
         self.write(7...7)
         #expect(self.recorder.items(0) == [7])
         #expect(self.hub.latestToken(self.key)?.position == FeedPosition(epoch: 10, number: 7))
-        guard case .exactly(let items) = self.hub.answer(self.key, after: FeedPosition(epoch: 10, number: 2)) else {
+        guard case .complete(let items) = self.hub.items(of: self.key, after: FeedPosition(epoch: 10, number: 2)) else {
             Issue.record("the ring has all")
             return
         }

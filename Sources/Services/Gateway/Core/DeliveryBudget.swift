@@ -13,7 +13,7 @@ package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// Also no barrage: only control items and gifts.
     case withoutBarrage = 3
     /// No feed items now; the reader gets them from the feed cache when its pending bytes have been sent.
-    case later = 4
+    case deferred = 4
 
     package static func < (a: DeliveryLevel, b: DeliveryLevel) -> Bool { a.rawValue < b.rawValue }
 
@@ -24,7 +24,7 @@ package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
         case .withoutCounters: feedClass < .counter
         case .withoutTips: feedClass < .tip
         case .withoutBarrage: feedClass < .barrage
-        case .later: false
+        case .deferred: false
         }
     }
 }
@@ -34,7 +34,7 @@ package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
 package struct DeliveryBudget: Hashable, Sendable {
     /// The pending bytes at which a reader's feed is held back.
     package let bytes: Int
-    /// How long a reader may remain at `later` without progress before it is disconnected.
+    /// How long a reader may remain at `deferred` without progress before it is disconnected.
     package let timeout: Milliseconds
 
     /// Creates a budget.
@@ -43,17 +43,17 @@ package struct DeliveryBudget: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// The level of a reader with `pending` bytes in its send buffer.
-    package func level(pending: Int) -> DeliveryLevel {
-        if pending >= self.bytes { return .later }
-        if pending >= self.bytes / 2 { return .withoutBarrage }
-        if pending >= self.bytes / 4 { return .withoutTips }
-        return pending >= self.bytes / 8 ? .withoutCounters : .everything
+    /// The level of a reader with `pendingBytes` in its send buffer.
+    package func level(pendingBytes: Int) -> DeliveryLevel {
+        if pendingBytes >= self.bytes { return .deferred }
+        if pendingBytes >= self.bytes / 2 { return .withoutBarrage }
+        if pendingBytes >= self.bytes / 4 { return .withoutTips }
+        return pendingBytes >= self.bytes / 8 ? .withoutCounters : .everything
     }
 }
 
 /// The ledger of a gateway's feed deliveries (I10, complete accounting): every due item is delivered, shed, dropped by
-/// a disconnect, or still owed to a slow reader.
+/// a disconnect, or still deferred for a slow reader.
 package struct DeliveryLedger: Hashable, Sendable {
     /// Items that were due, counted once per viewer.
     package private(set) var due = 0
@@ -61,10 +61,10 @@ package struct DeliveryLedger: Hashable, Sendable {
     package private(set) var delivered = 0
     /// Items that were shed because they exceeded a slow reader's budget, by class.
     package private(set) var shed = [Int](repeating: 0, count: FeedClass.allCases.count)
-    /// Items that were owed to viewers when they left.
+    /// Items that were deferred for viewers when they left.
     package private(set) var disconnected = 0
-    /// Items that are currently owed to slow readers.
-    package private(set) var owed = 0
+    /// Items that are currently deferred for slow readers.
+    package private(set) var deferred = 0
 
     /// An empty ledger.
     package init() {}
@@ -81,22 +81,24 @@ package struct DeliveryLedger: Hashable, Sendable {
         self.shed[feedClass.rawValue] += items
     }
 
-    /// Records items that are held back for one viewer.
-    package mutating func owe(items: Int) {
+    /// Records items that one viewer gets later.
+    package mutating func deferred(items: Int) {
         self.due += items
-        self.owed += items
+        self.deferred += items
     }
 
-    /// Records that `items` held-back items were sent to a slow viewer, of which `owed` had been counted as owed.
-    package mutating func repaid(items: Int, owed: Int) {
-        self.owed -= owed
+    /// Records that `items` were sent to a viewer that catches up, of which `deferred` had been counted as deferred.
+    ///
+    /// The others became due only now: a replay also has items that were never deferred.
+    package mutating func deliveredLate(items: Int, ofDeferred deferred: Int) {
+        self.deferred -= deferred
         self.delivered += items
-        self.due += items - owed
+        self.due += items - deferred
     }
 
-    /// Records that a viewer left to whom `owed` items were owed.
-    package mutating func disconnected(owed: Int) {
-        self.owed -= owed
-        self.disconnected += owed
+    /// Records that a viewer left for whom `deferred` items were deferred.
+    package mutating func disconnected(deferred: Int) {
+        self.deferred -= deferred
+        self.disconnected += deferred
     }
 }

@@ -17,7 +17,7 @@ package struct FeedRing: Sendable {
     /// The items that a client missed since its position.
     package enum Answer: Hashable, Sendable {
         /// Exactly the items that it missed, in order; empty if it missed none.
-        case exactly([EncodedFeedItem])
+        case complete([EncodedFeedItem])
         /// Unknown, because some of the items are no longer kept.
         case cannot
     }
@@ -137,11 +137,11 @@ package struct FeedRing: Sendable {
     }
 
     /// Returns the items after `position`; an empty array if the position is ahead of the ring.
-    package func answer(after position: FeedPosition) -> Answer {
+    package func items(after position: FeedPosition) -> Answer {
         guard self.canAnswer(after: position) else { return .cannot }
-        guard let first = self.items.first, position.number < self.last else { return .exactly([]) }
+        guard let first = self.items.first, position.number < self.last else { return .complete([]) }
         let start = Int(position.number + 1 - first.number)
-        return .exactly((start..<self.items.count).map { self.items[$0] })
+        return .complete((start..<self.items.count).map { self.items[$0] })
     }
 
     /// Returns whether all items after `position` are kept.

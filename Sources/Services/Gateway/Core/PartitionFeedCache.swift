@@ -105,8 +105,8 @@ package struct PartitionFeedCache: Sendable {
     }
 
     /// Returns the items after `position` in a live.
-    package func answer(_ key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
-        self.rings[key]?.ring.answer(after: position) ?? .cannot
+    package func items(of key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
+        self.rings[key]?.ring.items(after: position) ?? .cannot
     }
 
     /// Returns the token of the last item of a live.

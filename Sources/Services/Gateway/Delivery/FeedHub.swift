@@ -95,8 +95,8 @@ package final class FeedHub: Sendable {
     }
 
     /// Returns the items after `position` in a live, if all are cached.
-    func answer(_ key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
-        self.read(key) { $0.recent.answer(key, after: position) } ?? .cannot
+    func items(of key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
+        self.read(key) { $0.recent.items(of: key, after: position) } ?? .cannot
     }
 
     /// Returns the token of the last item of a live that was read.

@@ -19,13 +19,13 @@ final class ShardDelivery {
     private var dueLives: [ShardLive] = []
     /// The lives to flush when the flush timer fires.
     private var waitingLives: [ShardLive] = []
-    /// The clients with a backlog.
-    private var slowReaders: [Client] = []
+    /// The clients with a backlog: slow readers, and clients that get a replay.
+    private var clientsCatchingUp: [Client] = []
     private var flushHook: TurnEndHook?
     private var flushTimer: LoopTimer?
 
     /// The number of buffered items of one live at which they are flushed immediately.
-    private static let pendingLimit = 512
+    private static let bufferLimit = 512
 
     init(_ shard: Shard) {
         self.shard = shard
@@ -42,7 +42,7 @@ final class ShardDelivery {
     func feedItemsReceived(_ key: LiveKey, epoch: Int64, _ items: [EncodedFeedItem]) {
         guard let live = self.shard.lives[key], !live.viewers.isEmpty, epoch >= live.epoch else { return }
         if epoch > live.epoch {
-            if !live.pending.isEmpty { self.flush(live) }
+            if !live.bufferedItems.isEmpty { self.flush(live) }
             live.epoch = epoch
             live.lastItem = 0
         }
@@ -53,24 +53,26 @@ final class ShardDelivery {
             if first.number > live.lastItem + 1 {
                 // The shard's mailbox was full and dropped items; they are read from the feed cache.
                 let position = FeedPosition(epoch: epoch, number: live.lastItem)
-                if case .exactly(let missed) = self.gateway.feeds.answer(key, after: position) { fresh = missed[...] }
+                if case .complete(let missed) = self.gateway.feeds.items(of: key, after: position) {
+                    fresh = missed[...]
+                }
             }
         }
         guard let last = fresh.last else { return }
         live.lastItem = last.number
-        live.pending.append(contentsOf: fresh)
+        live.bufferedItems.append(contentsOf: fresh)
         let now = self.shard.now
         var due = live.dueAt ?? .distantFuture
         for item in fresh { due = min(due, live.plan.due(item.feedClass, at: now)) }
-        if live.pending.count >= Self.pendingLimit { due = now }
+        if live.bufferedItems.count >= Self.bufferLimit { due = now }
         self.schedule(live, at: due, now: now)
     }
 
     private func schedule(_ live: ShardLive, at due: MonotonicTime, now: MonotonicTime) {
         if due <= now {
             live.dueAt = now
-            if live.isScheduled { return }
-            live.isScheduled = true
+            if live.isInDueLives { return }
+            live.isInDueLives = true
             self.dueLives.append(live)
             self.flushHook?.schedule()
         } else if live.dueAt == nil {
@@ -85,7 +87,7 @@ final class ShardDelivery {
         let lives = self.dueLives
         self.dueLives.removeAll(keepingCapacity: true)
         for live in lives {
-            live.isScheduled = false
+            live.isInDueLives = false
             self.flush(live)
         }
     }
@@ -112,28 +114,28 @@ final class ShardDelivery {
     /// their level admits.
     private func flush(_ live: ShardLive) {
         live.dueAt = nil
-        let items = live.pending
-        live.pending = []
+        let items = live.bufferedItems
+        live.bufferedItems = []
         guard let first = items.first, let last = items.last, !live.viewers.isEmpty else { return }
-        let began = MonotonicClock.threadMicroseconds
+        let began = MonotonicClock.threadCPUMicroseconds
         let sharedFrame = live.frames.frame(items[...], epoch: live.epoch)
         var reduced: [DeliveryLevel: [SharedBytes]] = [:]
         var counts = [Int](repeating: 0, count: FeedClass.allCases.count)
         for item in items { counts[item.feedClass.rawValue] += 1 }
         var delivered = 0
         for client in live.viewers {
-            if client.lastItem >= first.number {
-                if client.lastItem < last.number { self.deliverRest(items, live, client) }
+            if client.caughtUpTo >= first.number {
+                if client.caughtUpTo < last.number { self.deliverRest(items, live, client) }
                 continue
             }
-            let pending = client.socket.pendingBytes
-            if pending == 0, client.backlog == nil {
+            let pendingBytes = client.socket.pendingBytes
+            if pendingBytes == 0, client.backlog == nil {
                 switch client.socket.send(sharedFrame) {
                 case .sent, .queued: delivered += 1
-                case .overflow, .notOpen: self.connectionLost(items: items.count)
+                case .overflow, .notOpen: self.recordUndelivered(items: items.count)
                 }
             } else {
-                self.deliverReduced(items, counts, live, client, pending: pending, &reduced)
+                self.deliverReduced(items, counts, live, client, pendingBytes: pendingBytes, &reduced)
             }
         }
         self.ledger.delivered(items: items.count, viewers: delivered)
@@ -142,44 +144,46 @@ final class ShardDelivery {
                 self.shard.lives.liveEnded(client, live)
             }
         }
-        let took = MonotonicClock.threadMicroseconds - began
+        let took = MonotonicClock.threadCPUMicroseconds - began
         live.plan.flushed(at: self.shard.now, tookMicroseconds: took)
         self.gateway.metrics.flush.record(microseconds: Int(took))
         self.gateway.metrics.flushedFrames.add()
     }
 
-    /// Records items that were due to a viewer whose connection has just ended.
-    private func connectionLost(items: Int) {
-        self.ledger.owe(items: items)
-        self.ledger.disconnected(owed: items)
+    /// Records items that a viewer did not get because its connection has just ended.
+    private func recordUndelivered(items: Int) {
+        self.ledger.deferred(items: items)
+        self.ledger.disconnected(deferred: items)
     }
 
-    /// Sends the items after the viewer's last one to a viewer that joined while the items were buffered.
+    /// For a viewer that joined while items were buffered: sends only those that it does not have yet, or defers them if
+    /// it is catching up.
     private func deliverRest(_ items: [EncodedFeedItem], _ live: ShardLive, _ client: Client) {
-        let rest = items.drop { $0.number <= client.lastItem }
+        let rest = items.drop { $0.number <= client.caughtUpTo }
         if let backlog = client.backlog {
-            client.backlog?.owed = backlog.owed + rest.count
-            return self.ledger.owe(items: rest.count)
+            client.backlog?.deferred = backlog.deferred + rest.count
+            return self.ledger.deferred(items: rest.count)
         }
         client.socket.send(live.frames.frames(rest, epoch: live.epoch, level: .everything))
         self.ledger.delivered(items: rest.count, viewers: 1)
     }
 
-    /// Sends the items that a slow reader's budget admits; the other items are shed.
+    /// For a viewer with pending bytes: sends the classes of items that its budget admits and sheds the others. If it is
+    /// too far behind, defers all of them.
     private func deliverReduced(
-        _ items: [EncodedFeedItem], _ counts: [Int], _ live: ShardLive, _ client: Client, pending: Int,
+        _ items: [EncodedFeedItem], _ counts: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
         _ reduced: inout [DeliveryLevel: [SharedBytes]]
     ) {
         if let backlog = client.backlog {
-            client.backlog?.owed = backlog.owed + items.count
-            return self.ledger.owe(items: items.count)
+            client.backlog?.deferred = backlog.deferred + items.count
+            return self.ledger.deferred(items: items.count)
         }
-        let level = self.gateway.settings.budget.level(pending: pending)
-        if level == .later {
-            client.lastItem = (items.first?.number ?? 1) - 1
-            client.backlog = Client.Backlog(since: self.shard.now, owed: items.count)
-            self.slowReaders.append(client)
-            return self.ledger.owe(items: items.count)
+        let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
+        if level == .deferred {
+            client.caughtUpTo = (items.first?.number ?? 1) - 1
+            client.backlog = Client.Backlog(since: self.shard.now, deferred: items.count)
+            self.clientsCatchingUp.append(client)
+            return self.ledger.deferred(items: items.count)
         }
         let frames: [SharedBytes]
         if let encoded = reduced[level] {
@@ -199,13 +203,13 @@ final class ShardDelivery {
     }
 }
 
-/// Slow readers: their feed is held back until their pending bytes were sent.
+/// Clients that catch up: slow readers until their pending bytes were sent, and resumed clients during their replay.
 extension ShardDelivery {
     /// Starts delivery to a resumed client: new items are held back until all earlier ones were sent.
     func resumeDelivery(_ client: Client) {
-        if client.backlog == nil { client.backlog = Client.Backlog(since: self.shard.now, owed: 0) }
+        if client.backlog == nil { client.backlog = Client.Backlog(since: self.shard.now, deferred: 0) }
         client.backlog?.since = self.shard.now
-        self.slowReaders.append(client)
+        self.clientsCatchingUp.append(client)
         self.catchUp(client)
     }
 
@@ -217,11 +221,11 @@ extension ShardDelivery {
         guard var backlog = client.backlog, let live = client.live else { return }
         let missed: ArraySlice<EncodedFeedItem>
         switch backlog.replay {
-        case .pending: return
+        case .reading: return
         case .items(let items, _): missed = items
         case .finished:
-            let position = FeedPosition(epoch: live.epoch, number: client.lastItem)
-            if case .exactly(let items) = self.gateway.feeds.answer(live.key, after: position) {
+            let position = FeedPosition(epoch: live.epoch, number: client.caughtUpTo)
+            if case .complete(let items) = self.gateway.feeds.items(of: live.key, after: position) {
                 missed = items[...]
             } else if self.gateway.feeds.latestToken(live.key)?.position.epoch ?? 0 < live.epoch {
                 // This gateway has not read any item of this live yet.
@@ -235,21 +239,21 @@ extension ShardDelivery {
             bytes += item.bytes.count
             return bytes <= self.gateway.settings.budget.bytes || bytes == item.bytes.count
         }
-        client.lastItem = max(client.lastItem, part.last?.number ?? 0)
+        client.caughtUpTo = max(client.caughtUpTo, part.last?.number ?? 0)
         backlog.since = self.shard.now
         let isCaughtUp: Bool
         if case .items(_, let reservation) = backlog.replay {
             isCaughtUp = false
             let rest = missed.dropFirst(part.count)
             backlog.replay = rest.isEmpty ? .finished : .items(rest, reservation)
-            self.ledger.repaid(items: part.count, owed: 0)
+            self.ledger.deliveredLate(items: part.count, ofDeferred: 0)
         } else {
             isCaughtUp = part.count == missed.count
-            // Items that were both replayed and owed were counted twice, so the last part clears whatever is still
-            // owed.
-            let repaid = isCaughtUp ? backlog.owed : min(backlog.owed, part.count)
-            backlog.owed -= repaid
-            self.ledger.repaid(items: part.count, owed: repaid)
+            // A replay may have sent some of the deferred items already. A reader that has caught up lacks nothing, so
+            // none stays counted as deferred.
+            let deferred = isCaughtUp ? backlog.deferred : min(backlog.deferred, part.count)
+            backlog.deferred -= deferred
+            self.ledger.deliveredLate(items: part.count, ofDeferred: deferred)
         }
         client.backlog = isCaughtUp ? nil : backlog
         if !part.isEmpty {
@@ -262,10 +266,10 @@ extension ShardDelivery {
 
     /// Continues delivery to readers without pending bytes, and disconnects those that made no progress within the
     /// timeout.
-    func sweepSlowReaders(at now: MonotonicTime) {
-        if self.slowReaders.isEmpty { return }
+    func sweepClientsCatchingUp(at now: MonotonicTime) {
+        if self.clientsCatchingUp.isEmpty { return }
         let timeout = self.gateway.settings.budget.timeout
-        self.slowReaders.removeAll { client in
+        self.clientsCatchingUp.removeAll { client in
             guard let backlog = client.backlog, !client.isDetached else { return true }
             if client.socket.pendingBytes == 0 {
                 self.catchUp(client)
@@ -277,8 +281,8 @@ extension ShardDelivery {
         }
     }
 
-    /// Records that a viewer left to whom `owed` items were owed.
-    func disconnected(owed: Int) { self.ledger.disconnected(owed: owed) }
+    /// Records that a viewer left for whom `deferred` items were deferred.
+    func disconnected(deferred: Int) { self.ledger.disconnected(deferred: deferred) }
 
     /// Adds the growth of the ledger since the last call to the metrics.
     func publishLedger() {
@@ -292,7 +296,7 @@ extension ShardDelivery {
     /// Stores a live's new count, which is sent to its viewers at most once a second.
     func countReceived(_ key: LiveKey, _ count: LiveCount) {
         guard let live = self.shard.lives[key], !live.viewers.isEmpty else { return }
-        live.count = count
+        live.unsentCount = count
         self.sendDueCount(live, at: self.shard.now)
     }
 
@@ -304,19 +308,19 @@ extension ShardDelivery {
         client.socket.send(FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span))
     }
 
-    /// Sends the stored counts of all lives whose last count is at least one second old.
+    /// Sends the stored counts of all lives whose last sent count is at least one second old.
     func sendDueCounts(at now: MonotonicTime) {
-        for live in self.shard.lives.all where live.count != nil { self.sendDueCount(live, at: now) }
+        for live in self.shard.lives.all where live.unsentCount != nil { self.sendDueCount(live, at: now) }
     }
 
     /// Sends a live's stored count if it is due; slow readers get none.
     private func sendDueCount(_ live: ShardLive, at now: MonotonicTime) {
-        guard let count = live.count, now - live.countSentAt >= .seconds(1) else { return }
-        live.count = nil
+        guard let count = live.unsentCount, now - live.countSentAt >= .seconds(1) else { return }
+        live.unsentCount = nil
         live.countSentAt = now
         let frame = FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span)
         for client in live.viewers where client.backlog == nil {
-            if self.gateway.settings.budget.level(pending: client.socket.pendingBytes) == .everything {
+            if self.gateway.settings.budget.level(pendingBytes: client.socket.pendingBytes) == .everything {
                 client.socket.send(frame)
             }
         }

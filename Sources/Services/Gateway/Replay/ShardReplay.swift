@@ -40,13 +40,13 @@ final class ShardReplay {
     func sendInitialState(_ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         let latest = self.latestToken(of: live, epoch: join.epoch)
-        client.lastItem = latest?.position.number ?? 0
+        client.caughtUpTo = latest?.position.number ?? 0
         let token =
             latest
             ?? FeedToken(
                 FeedPosition(epoch: join.epoch, number: 0), offset: self.gateway.feeds.end(of: live.key))
         self.shard.send(.reply(id: join.call, join.outcome.adding(token)), to: client)
-        let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.lastItem)
+        let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.caughtUpTo)
         if let search = history?.search {
             self.request(search, join, live, timeout: ReplayLimits.historyTimeout)
         } else {
@@ -72,7 +72,7 @@ final class ShardReplay {
         // If this gateway does not know the feed's position, delivery continues after the client's own position, and
         // the client detects any gap by the item numbers.
         let own = point.position.epoch == join.epoch ? point.position.number : 0
-        client.lastItem = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? own
+        client.caughtUpTo = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? own
         guard point.position.epoch == join.epoch else { return self.refuse(.otherLive, join, live) }
         var token = FeedToken(point.position)
         if let text = point.token, let named = FeedToken(text: text), named.position == point.position {
@@ -123,7 +123,7 @@ final class ShardReplay {
         self.lastNumber += 1
         let id = ReplayID(shard: self.shard.number, number: self.lastNumber)
         let pending = PendingReplay(live: live, join: join, deadline: self.shard.now + timeout)
-        join.client.backlog = Client.Backlog(since: self.shard.now, owed: 0, replay: .pending(id.number))
+        join.client.backlog = Client.Backlog(since: self.shard.now, deferred: 0, replay: .reading(id.number))
         if self.gateway.requestReplay(id, request, until: MonotonicClock.now + timeout) {
             self.awaitingReader[id.number] = pending
         } else {
@@ -136,7 +136,7 @@ final class ShardReplay {
     private func waitForFeed(_ join: PendingJoin, _ live: ShardLive) {
         guard self.awaitingFeed.count < ReplayLimits.waiting else { return self.refuse(.full, join, live) }
         self.lastNumber += 1
-        join.client.backlog = Client.Backlog(since: self.shard.now, owed: 0, replay: .pending(self.lastNumber))
+        join.client.backlog = Client.Backlog(since: self.shard.now, deferred: 0, replay: .reading(self.lastNumber))
         self.awaitingFeed[self.lastNumber] = PendingReplay(
             live: live, join: join, deadline: self.shard.now + ReplayLimits.resumeTimeout)
     }
@@ -160,11 +160,11 @@ final class ShardReplay {
         let client = join.client
         self.skipUncachedItems(client, live, epoch: join.epoch)
         var token = self.latestToken(of: live, epoch: join.epoch)
-        if let known = token, known.position.number != client.lastItem {
-            token = FeedToken(FeedPosition(epoch: join.epoch, number: client.lastItem))
+        if let known = token, known.position.number != client.caughtUpTo {
+            token = FeedToken(FeedPosition(epoch: join.epoch, number: client.caughtUpTo))
         }
         // A search was made already, so the request for another one is ignored.
-        let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.lastItem)
+        let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.caughtUpTo)
         self.sendHistory(history?.messages ?? [], token, to: client, in: live)
         self.shard.delivery.resumeDelivery(client)
     }
@@ -201,9 +201,9 @@ final class ShardReplay {
         }
         self.gateway.metrics.replays.add()
         self.shard.send(.reply(id: join.call, join.outcome), to: client)
-        client.lastItem = point.position.number
+        client.caughtUpTo = point.position.number
         client.backlog = Client.Backlog(
-            since: self.shard.now, owed: client.backlog?.owed ?? 0,
+            since: self.shard.now, deferred: client.backlog?.deferred ?? 0,
             replay: items.isEmpty ? .finished : .items(items, reservation))
         self.shard.delivery.resumeDelivery(client)
     }
@@ -227,7 +227,7 @@ final class ShardReplay {
         let client = join.client
         self.gateway.metrics.refusedReplay(reason)
         self.skipUncachedItems(client, live, epoch: join.epoch)
-        let position = FeedPosition(epoch: join.epoch, number: client.lastItem)
+        let position = FeedPosition(epoch: join.epoch, number: client.caughtUpTo)
         if case .success(.resumed(let ticket, _, _)) = join.outcome {
             let result = CallResult.resumed(ticket: ticket, position: position, replayed: false)
             self.shard.send(.reply(id: join.call, .success(result: result)), to: client)
@@ -238,7 +238,7 @@ final class ShardReplay {
     /// Advances a client that lacks uncached items to the first cached item.
     private func skipUncachedItems(_ client: Client, _ live: ShardLive, epoch: Int64) {
         guard let oldest = self.gateway.feeds.oldest(live.key), oldest.epoch == epoch else { return }
-        client.lastItem = max(client.lastItem, oldest.number - 1)
+        client.caughtUpTo = max(client.caughtUpTo, oldest.number - 1)
     }
 
     /// Returns the token of the live's last item that was read; nil if that item is not of `epoch`.

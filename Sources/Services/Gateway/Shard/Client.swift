@@ -37,7 +37,7 @@ final class Client {
     var live: ShardLive?
     var indexInLive = 0
     /// The number up to which items are not sent to the client: it has them already, or they precede its join.
-    var lastItem: Int64 = 0
+    var caughtUpTo: Int64 = 0
     /// The next connection of the same user on this shard.
     var nextOfUser: Client?
     /// The offset of the last notice that was sent to the client.
@@ -52,8 +52,8 @@ final class Client {
     struct Backlog {
         /// When the reader last made progress.
         var since: MonotonicTime
-        /// The number of items that the ledger counts as owed to the reader.
-        var owed: Int
+        /// The number of items that the ledger counts as deferred for the reader.
+        var deferred: Int
         /// The replay that must be sent before the items in the cache.
         var replay = ReplayState.finished
     }
@@ -62,8 +62,8 @@ final class Client {
     enum ReplayState {
         /// Nothing is left to replay: the cache has all items that the reader lacks.
         case finished
-        /// The replay is pending; the number is its key in `ShardReplay`.
-        case pending(UInt64)
+        /// The missed items are being read; the number is the read's key in `ShardReplay`.
+        case reading(UInt64)
         /// These items must still be sent; the reservation counts their bytes.
         case items(ArraySlice<EncodedFeedItem>, ReplayReservation?)
     }

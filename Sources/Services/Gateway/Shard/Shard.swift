@@ -171,7 +171,7 @@ final class Shard {
         self.gateway.shardTurns[self.number].turned()
         self.calls.sweep(at: now)
         self.httpCalls.sweep(at: now)
-        self.delivery.sweepSlowReaders(at: now)
+        self.delivery.sweepClientsCatchingUp(at: now)
         self.joins.sweep(at: now)
         self.missedEnds.sweep(at: now)
         self.replay.sweep(at: now)

@@ -13,18 +13,18 @@ final class ShardLive {
     /// The number of the last item that this shard received; 0 before the first.
     var lastItem: Int64 = 0
     /// The items that are buffered until the next flush.
-    var pending: [EncodedFeedItem] = []
+    var bufferedItems: [EncodedFeedItem] = []
     var plan = FlushPlan()
-    /// When `pending` must be flushed; nil if it is empty.
+    /// When `bufferedItems` must be flushed; nil if it is empty.
     var dueAt: MonotonicTime?
     /// Whether the live is in the list of lives to flush at the end of this loop turn.
-    var isScheduled = false
+    var isInDueLives = false
     private(set) var viewers: [Client] = []
     private var heartbeatCursor: HeartbeatCursor
     /// The members whose closed sockets were not yet reported to presence.
     private var departed: [Departed] = []
-    /// The newest viewer count; nil if it was sent.
-    var count: LiveCount?
+    /// The newest viewer count, until it is sent.
+    var unsentCount: LiveCount?
     var countSentAt = MonotonicTime.distantPast
     /// The live's index in the shard's list of lives.
     var index = 0
@@ -95,9 +95,9 @@ final class ShardLive {
 
     /// Discards everything that is not sent yet, after the last viewer has left.
     func clear() {
-        self.pending = []
+        self.bufferedItems = []
         self.dueAt = nil
         self.lastItem = 0
-        self.count = nil
+        self.unsentCount = nil
     }
 }

@@ -42,9 +42,9 @@ final class ShardLives {
         live.remove(client)
         self.shard.gateway.metrics.joined.add(-1)
         if let backlog = client.backlog {
-            self.shard.delivery.disconnected(owed: backlog.owed)
+            self.shard.delivery.disconnected(deferred: backlog.deferred)
             client.backlog = nil
-            if case .pending(let number) = backlog.replay { self.shard.replay.cancel(number) }
+            if case .reading(let number) = backlog.replay { self.shard.replay.cancel(number) }
         }
         if live.viewers.isEmpty { self.lastViewerLeft(live) }
     }

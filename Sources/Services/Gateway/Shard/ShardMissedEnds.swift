@@ -71,8 +71,8 @@ final class ShardMissedEnds {
         let key = resume.key
         guard let live = self.gateway.tables.read({ $0.live(key) }),
             let latest = self.gateway.feeds.latestToken(key)?.position, latest.epoch == live.epoch,
-            case .exactly(let items) = self.gateway.feeds.answer(
-                key, after: FeedPosition(epoch: latest.epoch, number: latest.number - 1)),
+            case .complete(let items) = self.gateway.feeds.items(
+                of: key, after: FeedPosition(epoch: latest.epoch, number: latest.number - 1)),
             let end = items.last, end.isEnd
         else { return false }
         let known = resume.point.position

@@ -157,7 +157,7 @@ final class GatewayMetrics: Sendable {
         self.due.add(ledger.due - old.due)
         self.delivered.add(ledger.delivered - old.delivered)
         self.disconnectedItems.add(ledger.disconnected - old.disconnected)
-        self.owed.add(ledger.owed - old.owed)
+        self.owed.add(ledger.deferred - old.deferred)
         for index in ledger.shed.indices where ledger.shed[index] > old.shed[index] {
             self.shed[index].add(ledger.shed[index] - old.shed[index])
         }

@@ -8,7 +8,7 @@ import Testing
 extension DeliveryLedger {
     /// Whether every due item is accounted for.
     fileprivate var balances: Bool {
-        self.due == self.delivered + self.shed.reduce(0, +) + self.disconnected + self.owed && self.owed >= 0
+        self.due == self.delivered + self.shed.reduce(0, +) + self.disconnected + self.deferred && self.deferred >= 0
     }
 }
 
@@ -38,12 +38,12 @@ extension DeliveryLedger {
 
     @Test func `I16 items are shed for a slow reader by class, the lowest first`() {
         let budget = DeliveryBudget(bytes: 8000)
-        #expect(budget.level(pending: 0) == .everything)
-        #expect(budget.level(pending: 999) == .everything)
-        #expect(budget.level(pending: 1000) == .withoutCounters)
-        #expect(budget.level(pending: 2000) == .withoutTips)
-        #expect(budget.level(pending: 4000) == .withoutBarrage)
-        #expect(budget.level(pending: 8000) == .later)
+        #expect(budget.level(pendingBytes: 0) == .everything)
+        #expect(budget.level(pendingBytes: 999) == .everything)
+        #expect(budget.level(pendingBytes: 1000) == .withoutCounters)
+        #expect(budget.level(pendingBytes: 2000) == .withoutTips)
+        #expect(budget.level(pendingBytes: 4000) == .withoutBarrage)
+        #expect(budget.level(pendingBytes: 8000) == .deferred)
         for level in DeliveryLevel.allCases {
             for feedClass in FeedClass.allCases where level.admits(feedClass) {
                 for higher in FeedClass.allCases where higher < feedClass {
@@ -66,17 +66,17 @@ extension DeliveryLedger {
             case 0: ledger.delivered(items: items, viewers: 7)
             case 1: ledger.shed(.tip, items: items)
             case 2:
-                ledger.owe(items: items)
+                ledger.deferred(items: items)
                 owed[reader] += items
             case 3:
-                ledger.repaid(items: owed[reader] + items, owed: owed[reader])
+                ledger.deliveredLate(items: owed[reader] + items, ofDeferred: owed[reader])
                 owed[reader] = 0
             default:
-                ledger.disconnected(owed: owed[reader])
+                ledger.disconnected(deferred: owed[reader])
                 owed[reader] = 0
             }
             #expect(ledger.balances)
-            #expect(ledger.owed == owed.reduce(0, +))
+            #expect(ledger.deferred == owed.reduce(0, +))
         }
     }
 

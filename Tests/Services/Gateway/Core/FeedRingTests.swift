@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FeedRingTests {
     private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {
-        if case .exactly(let items) = answer { return items.map(\.number) }
+        if case .complete(let items) = answer { return items.map(\.number) }
         return nil
     }
     private func at(_ number: Int64, epoch: Int64 = 10) -> FeedPosition { FeedPosition(epoch: epoch, number: number) }
@@ -19,14 +19,14 @@ import Testing
             #expect(ring.append(Sample.item(number), epoch: 10, dropped: &dropped) == .fresh)
         }
         for position in Int64(4)...9 {
-            #expect(self.numbers(ring.answer(after: self.at(position))) == Array((position + 1)..<10))
+            #expect(self.numbers(ring.items(after: self.at(position))) == Array((position + 1)..<10))
         }
-        #expect(self.numbers(ring.answer(after: self.at(12))) == [], "a client may be ahead of this gateway")
-        #expect(self.numbers(ring.answer(after: self.at(3))) == nil)
-        #expect(self.numbers(ring.answer(after: self.at(0))) == nil)
-        #expect(self.numbers(ring.answer(after: self.at(-1))) == nil)
-        #expect(self.numbers(ring.answer(after: self.at(7, epoch: 9))) == nil)
-        #expect(self.numbers(ring.answer(after: self.at(7, epoch: 11))) == nil)
+        #expect(self.numbers(ring.items(after: self.at(12))) == [], "a client may be ahead of this gateway")
+        #expect(self.numbers(ring.items(after: self.at(3))) == nil)
+        #expect(self.numbers(ring.items(after: self.at(0))) == nil)
+        #expect(self.numbers(ring.items(after: self.at(-1))) == nil)
+        #expect(self.numbers(ring.items(after: self.at(7, epoch: 9))) == nil)
+        #expect(self.numbers(ring.items(after: self.at(7, epoch: 11))) == nil)
         #expect(dropped == 0)
     }
 
@@ -34,8 +34,8 @@ import Testing
         var ring = FeedRing(epoch: 10)
         var dropped = 0
         _ = ring.append(Sample.item(1), epoch: 10, dropped: &dropped)
-        #expect(self.numbers(ring.answer(after: self.at(0))) == [1])
-        #expect(self.numbers(FeedRing(epoch: 10).answer(after: self.at(0))) == nil, "nothing is known of it")
+        #expect(self.numbers(ring.items(after: self.at(0))) == [1])
+        #expect(self.numbers(FeedRing(epoch: 10).items(after: self.at(0))) == nil, "nothing is known of it")
     }
 
     @Test func `repeated items are recognized by number, items of an older live by epoch`() {
@@ -48,15 +48,15 @@ import Testing
         #expect(ring.append(Sample.item(6), epoch: 9, dropped: &dropped) == .stale)
         #expect(ring.append(Sample.item(1), epoch: 11, dropped: &dropped) == .fresh)
         #expect(dropped == 5)
-        #expect(self.numbers(ring.answer(after: self.at(0, epoch: 11))) == [1])
+        #expect(self.numbers(ring.items(after: self.at(0, epoch: 11))) == [1])
     }
 
     @Test func `no resume crosses a gap in the numbers`() {
         var ring = FeedRing(epoch: 10)
         var dropped = 0
         for number in [Int64(1), 2, 5, 6] { _ = ring.append(Sample.item(number), epoch: 10, dropped: &dropped) }
-        #expect(self.numbers(ring.answer(after: self.at(2))) == nil)
-        #expect(self.numbers(ring.answer(after: self.at(4))) == [5, 6])
+        #expect(self.numbers(ring.items(after: self.at(2))) == nil)
+        #expect(self.numbers(ring.items(after: self.at(4))) == [5, 6])
     }
 
     @Test func `I16 the number and size of a ring's items are limited`() {
@@ -74,8 +74,8 @@ import Testing
         }
         #expect(heavy.append(Sample.item(21, size: FeedRing.byteLimit + 1), epoch: 10, dropped: &dropped) == .fresh)
         #expect(heavy.count == 0)
-        #expect(self.numbers(heavy.answer(after: self.at(20))) == nil)
-        #expect(self.numbers(heavy.answer(after: self.at(21))) == [])
+        #expect(self.numbers(heavy.items(after: self.at(20))) == nil)
+        #expect(self.numbers(heavy.items(after: self.at(21))) == [])
     }
 
     @Test func `a partition's cache keeps the last 60 s of each live`() {
@@ -88,10 +88,10 @@ import Testing
             }
             recent.prune(at: MonotonicTime(milliseconds: at))
         }
-        #expect(self.numbers(recent.answer(Sample.key("a"), after: self.at(39)))?.count == 61)
-        #expect(self.numbers(recent.answer(Sample.key("a"), after: self.at(38))) == nil)
-        #expect(self.numbers(recent.answer(Sample.key("b"), after: self.at(30)))?.count == 20)
-        #expect(recent.answer(Sample.key("c"), after: self.at(0)) == .cannot)
+        #expect(self.numbers(recent.items(of: Sample.key("a"), after: self.at(39)))?.count == 61)
+        #expect(self.numbers(recent.items(of: Sample.key("a"), after: self.at(38))) == nil)
+        #expect(self.numbers(recent.items(of: Sample.key("b"), after: self.at(30)))?.count == 20)
+        #expect(recent.items(of: Sample.key("c"), after: self.at(0)) == .cannot)
         #expect(recent.latestToken(Sample.key("a"))?.position == self.at(100))
         recent.prune(at: 1_000_000)
         #expect(recent.itemCount == 0 && recent.byteCount == 0)
@@ -124,7 +124,7 @@ import Testing
             // The items for a resume have no gaps and end with the last number.
             if let position = recent.latestToken(Sample.key("l\(live)"))?.position, position.number > 5 {
                 let from = FeedPosition(epoch: position.epoch, number: position.number - 5)
-                if let got = self.numbers(recent.answer(Sample.key("l\(live)"), after: from)) {
+                if let got = self.numbers(recent.items(of: Sample.key("l\(live)"), after: from)) {
                     #expect(got == Array(position.number - 4...position.number))
                 }
             }
