@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AudienceCore
 package import MachineKit
+package import PlazaModel
 internal import RedisClient
 package import ServiceShell
 
@@ -28,6 +29,8 @@ package final class LeaseStore {
         case fenced
         case epochChanged
         case unavailable(mayHaveRun: Bool, detail: String)
+        /// A script has failed, or its reply is malformed: Redis holds values that nobody has written so.
+        case damaged(detail: String)
     }
 
     private let connection: any LeaseConnection
@@ -35,6 +38,8 @@ package final class LeaseStore {
     private let lease: Milliseconds
     private var generation: Int64 = 0
     private var epochsBegun = 0
+    /// Whether the next epoch must begin without any of the values in Redis.
+    private var isDamaged = false
     /// The server and the epoch that the current connection found when it opened the partition; nil when it must be
     /// opened first.
     private var opened: (identity: RedisClient.Identity, epoch: String)?
@@ -64,21 +69,24 @@ package final class LeaseStore {
     ///   - cursor: the position up to which this owner has published the outbox.
     ///   - committedID: the last entry whose publication is committed; entries up to it are deleted.
     ///   - needsEpoch: whether a new epoch must begin, because something was decided without the leases.
+    ///   - lives: returns all lives of the partition. It is called only after a script has failed: their leases are
+    ///     then removed by name.
     /// - Returns: the result of each input, or the reason why Redis could not be reached.
     /// - Throws: `.fenced` when a later owner has acquired the partition.
     package func execute(
-        _ batch: [PlannedInput], from cursor: OutboxCursor, committedID: Int64, needsEpoch: Bool
+        _ batch: [PlannedInput], from cursor: OutboxCursor, committedID: Int64, needsEpoch: Bool,
+        lives: () -> [LiveKey]
     ) throws(ProcessorError) -> Outcome {
         guard let first = batch.first else { return .done(results: [], newEpoch: nil, lastID: cursor.id) }
         var newEpoch: String?
         for _ in 0..<Self.attempts {
             do throws(Failure) {
-                let found = try self.open()
+                let found = try self.open(isFirst: cursor.epoch.isEmpty)
                 let expected = newEpoch ?? cursor.epoch
                 let isKnown = found.epoch == expected && expected.hasSuffix(found.identity.runID)
                 var epoch = expected
                 if !isKnown || needsEpoch && newEpoch == nil {
-                    epoch = try self.beginEpoch(found.identity, cursor, at: first.moment.now)
+                    epoch = try self.beginEpoch(found.identity, cursor, at: first.moment.now, lives)
                     newEpoch = epoch
                 }
                 let (results, lastID) = try self.run(batch, epoch: epoch, after: cursor.id, committedID: committedID)
@@ -90,6 +98,10 @@ package final class LeaseStore {
                 case .epochChanged: continue
                 case .unavailable(let mayHaveRun, let detail):
                     return .unavailable(mayHaveRun: mayHaveRun, detail: detail)
+                case .damaged(let detail):
+                    // The next batch begins a new epoch, because this one counts as decided without the leases.
+                    self.isDamaged = true
+                    return .unavailable(mayHaveRun: true, detail: detail)
                 }
             }
         }
@@ -97,10 +109,14 @@ package final class LeaseStore {
     }
 
     /// Connects and opens the partition, unless it is already open on this connection.
-    private func open() throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
+    ///
+    /// - Parameter isFirst: whether no owner of the partition has ever committed an epoch.
+    /// - Returns: the server, and the name of the epoch that it holds; empty if it holds none.
+    /// - Throws: `fenced`, `unavailable`, `damaged`.
+    private func open(isFirst: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
         let identity = try Self.wrapped(mayHaveRun: false) { () throws(RedisError) in try self.connection.connect() }
         if let opened = self.opened, opened.identity == identity { return opened }
-        let reply = try self.runOne(LeaseScript.open.call(["\(self.generation)"], key: self.key))
+        let reply = try self.runOne(LeaseScript.open.call(["\(self.generation)", isFirst ? "1" : "0"], key: self.key))
         guard let list = reply.elements, list.count == 2, let epoch = list[0].text, let sessions = list[1].integer
         else { throw .unavailable(mayHaveRun: false, detail: "an answer of another shape") }
         self.sessions = Int(sessions)
@@ -113,13 +129,16 @@ package final class LeaseStore {
     ///
     /// Its name contains the owner's generation and the run id of the Redis server.
     private func beginEpoch(
-        _ identity: RedisClient.Identity, _ cursor: OutboxCursor, at now: Timestamp
+        _ identity: RedisClient.Identity, _ cursor: OutboxCursor, at now: Timestamp, _ lives: () -> [LiveKey]
     ) throws(Failure) -> String {
         self.epochsBegun += 1
         let name = "\(self.generation).\(self.epochsBegun).\(identity.runID)"
         let isFirst = cursor.epoch.isEmpty
-        let arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)", isFirst ? "1" : "0"]
+        let flags = [isFirst ? "1" : "0", self.isDamaged ? "1" : "0"]
+        var arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)"] + flags
+        if self.isDamaged { arguments += lives().map(\.text) }
         _ = try self.runOne(LeaseScript.begin.call(arguments, key: self.key))
+        self.isDamaged = false
         self.sessions = 0
         self.opened = (identity: identity, epoch: name)
         return name
@@ -177,7 +196,7 @@ package final class LeaseStore {
             var result = LeaseResult.nothing
             for request in Self.requests(of: planned) {
                 guard reply < replies.endIndex, let read = request.result(replies[reply]) else {
-                    throw .unavailable(mayHaveRun: true, detail: "an answer of another shape")
+                    throw .damaged(detail: "an answer of another shape")
                 }
                 result = read
                 reply += 1
@@ -202,7 +221,7 @@ package final class LeaseStore {
 
     private func entries(_ reply: RedisReply) throws(Failure) -> [OutboxEntry] {
         guard let list = reply.elements, list.count == 2, let sessions = list[0].integer, let found = list[1].elements
-        else { throw .unavailable(mayHaveRun: true, detail: "an outbox of another shape") }
+        else { throw .damaged(detail: "an outbox of another shape") }
         self.sessions = Int(sessions)
         return found.compactMap { OutboxEntry($0) }
     }
@@ -220,7 +239,7 @@ package final class LeaseStore {
         for case .error(let message) in replies {
             if message.hasPrefix("FENCED") { throw .fenced }
             if message.hasPrefix("EPOCH") { throw .epochChanged }
-            throw .unavailable(mayHaveRun: true, detail: message)
+            throw .damaged(detail: message)
         }
         return replies
     }

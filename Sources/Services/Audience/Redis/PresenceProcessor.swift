@@ -63,7 +63,7 @@ package final class PresenceProcessor: PartitionProcessor {
         let results: [LeaseResult]
         switch try self.store.execute(
             batch, from: self.cursor, committedID: self.committedCursor.id,
-            needsEpoch: self.rows.partition.needsEpoch)
+            needsEpoch: self.rows.partition.needsEpoch, lives: { self.rows.lives })
         {
         case .unavailable(let mayHaveRun, let detail):
             if !self.rows.partition.isUnavailable {

@@ -26,7 +26,7 @@ while first <= #ARGV do
       local user, session = splitMember(member)
       local known = redis.call('HEXISTS', base .. ':members:' .. live, 's:' .. user) == 1
       local profile = known and profileOf(live, user)
-        or redis.call('GET', base .. ':past:' .. live .. ':' .. user) or '0 '
+        or pastProfile(live, user) or '0 '
       if add(live, owner, user, session, ticket, leaseEnd, profile) then
         tell('back', 'u', user, 'p', profile, 'c', countOf(live))
       end

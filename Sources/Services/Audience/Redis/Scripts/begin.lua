@@ -1,23 +1,30 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Begins a new epoch: all leases go. The outbox and the last offset stay, so that what was carried out is still told,
--- once; an owner without any committed offset starts from nothing, whatever an older cluster left here.
+-- once. They go too when an owner has no committed offset, whatever an older cluster left here, and when a script has
+-- failed: then no value here can be trusted, and what the failed batch did is never told.
 --
 -- KEYS[1]  the partition's hash tag (guard.lua lists the keys)
--- ARGV     1 generation, 2 the new epoch, 3 last committed id of the outbox, 4 time in ms, 5 1: from nothing
+-- ARGV     1 generation, 2 the new epoch, 3 last committed id of the outbox, 4 time in ms, 5 1: from nothing,
+--          6 1: a script has failed; then from 7 on all lives of the partition
 -- Result   1, or the error FENCED
 local base = KEYS[1]
 local stateKey = base .. ':state'
-local state = redis.call('HMGET', stateKey, 'generation', 'offset', 'id')
-local fromNothing = ARGV[5] == '1'
-if state[1] and tonumber(state[1]) > tonumber(ARGV[1]) and not fromNothing then
+local fromNothing, isDamaged = ARGV[5] == '1', ARGV[6] == '1'
+local isHash = redis.call('TYPE', stateKey).ok == 'hash'
+local state = isHash and redis.call('HMGET', stateKey, 'generation', 'offset', 'id') or {}
+if (tonumber(state[1] or '') or 0) > tonumber(ARGV[1]) and not fromNothing then
   return redis.error_reply('FENCED the partition has a later owner')
 end
-for _, live in ipairs(redis.call('ZRANGE', base .. ':due', 0, -1)) do
+local function removeLive(live)
   redis.call('UNLINK', base .. ':leases:' .. live, base .. ':order:' .. live, base .. ':members:' .. live)
 end
+if redis.call('TYPE', base .. ':due').ok == 'zset' then
+  for _, live in ipairs(redis.call('ZRANGE', base .. ':due', 0, -1)) do removeLive(live) end
+end
+for i = 7, #ARGV do removeLive(ARGV[i]) end
 redis.call('DEL', base .. ':due')
 local offset, id = state[2] or '-1', tonumber(state[3] or '0')
-if fromNothing then
+if fromNothing or isDamaged then
   redis.call('DEL', stateKey, base .. ':outbox')
   offset, id = '-1', 0
 end

@@ -3,6 +3,13 @@
 --
 -- ARGV     3 offset of the input, 4 its time in ms, 5 length of a lease in ms; the script's own arguments from 6 on
 -- Result   0 when the offset was carried out before: nothing changes then. The scripts end with 1.
+-- Numbers that only somebody else can have written end the epoch (begin.lua). Otherwise an offset far ahead would let
+-- every input count as carried out, and a clock far ahead would let every lease expire.
+for i = 3, 6 do
+  if not state[i] or #state[i] > 15 or not string.find(state[i], '^%-?%d+$') then
+    return redis.error_reply('DAMAGED the state of the partition cannot be read')
+  end
+end
 local offset, now, lease = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if offset <= tonumber(state[3]) then return 0 end
 
@@ -30,6 +37,12 @@ end
 local function countOf(live) return redis.call('ZCARD', base .. ':order:' .. live) end
 
 local function splitMember(member) return string.match(member, '^([^/]*)/(.*)$') end
+
+-- The profile of a user who expired a while ago; nil when there is none that can be read.
+local function pastProfile(live, user)
+  local text = redis.pcall('GET', base .. ':past:' .. live .. ':' .. user)
+  return type(text) == 'string' and text or nil
+end
 
 -- The profile of a user as entries and pages carry it, without the time of joining before it.
 local function profileOf(live, user)
@@ -93,5 +106,7 @@ end
 local function isBarred(live, member, ticket)
   local user = splitMember(member)
   local barred = redis.call('MGET', base .. ':gone:' .. live .. ':' .. member, base .. ':gone:' .. live .. ':' .. user .. '/')
-  return barred[1] and tonumber(ticket) <= tonumber(barred[1]) or barred[2] and tonumber(ticket) <= tonumber(barred[2])
+  -- A text that is no number bars nobody.
+  local function holds(text) return text and tonumber(ticket) <= (tonumber(text) or 0) end
+  return holds(barred[1]) or holds(barred[2])
 end

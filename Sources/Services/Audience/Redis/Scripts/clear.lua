@@ -3,8 +3,8 @@
 --
 -- ARGV     6 live
 local live = ARGV[6]
-local held = redis.call('ZCARD', base .. ':leases:' .. live)
-if held > 0 then redis.call('HINCRBY', stateKey, 'sessions', -held) end
+local held = redis.pcall('ZCARD', base .. ':leases:' .. live)
+if type(held) == 'number' and held > 0 then redis.call('HINCRBY', stateKey, 'sessions', -held) end
 redis.call('UNLINK', base .. ':leases:' .. live, base .. ':order:' .. live, base .. ':members:' .. live)
 redis.call('ZREM', base .. ':due', live)
 return 1

@@ -17,7 +17,7 @@
 local base = KEYS[1]
 local stateKey = base .. ':state'
 local state = redis.call('HMGET', stateKey, 'generation', 'epoch', 'offset', 'id', 'clock', 'paused', 'sessions')
-if state[1] and tonumber(state[1]) > tonumber(ARGV[1]) then
+if (tonumber(state[1] or '') or 0) > tonumber(ARGV[1]) then
   return redis.error_reply('FENCED the partition has a later owner')
 end
 if state[1] ~= ARGV[1] or state[2] ~= ARGV[2] then

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import Presence
+import TestSupport
+import Testing
+
+/// Values in Redis that no script has written so: after a mistake of an operator, an eviction or a restored copy.
+///
+/// Redis holds nothing that cannot be made again. So each of them costs one epoch, and none stops the partition.
+@Suite(.timeLimit(.minutes(2))) struct DamagedLeasesTests {
+    private let fixture: RedisFixture
+    private var partition: PartitionHarness { self.fixture.partition }
+
+    init() throws { self.fixture = try RedisFixture() }
+
+    /// Commands of Redis that damage the values of the partition 0.
+    static let damages: [[[String]]] = {
+        var damages: [[[String]]] = []
+        let state = "{audience.0}:state"
+        for field in ["offset", "id", "clock", "paused", "sessions"] {
+            for value in ["", "x", "inf", "nan", "9e30", "99999999999999999999"] {
+                damages.append([["HSET", state, field, value]])
+            }
+            damages.append([["HDEL", state, field]])
+        }
+        for value in ["", "x", "nan"] { damages.append([["HSET", state, "generation", value]]) }
+        let live = PartitionHarness.key.text
+        for name in ["state", "outbox", "due", "leases:\(live)", "order:\(live)", "members:\(live)"] {
+            let key = "{audience.0}:\(name)"
+            damages.append([["DEL", key], ["SET", key, "x"]])
+            damages.append([["DEL", key], ["RPUSH", key, "x"]])
+        }
+        // Without its entry in `due` the live cannot be found in Redis.
+        let leases = "{audience.0}:leases:\(live)"
+        damages.append([["DEL", "{audience.0}:due", leases], ["SET", leases, "x"]])
+        damages.append([["ZADD", leases, "0", "no-slash"], ["ZADD", "{audience.0}:due", "0", live]])
+        damages.append([["XADD", "{audience.0}:outbox", "18446744073709551615-1", "k", "joined"]])
+        damages.append([["XADD", "{audience.0}:outbox", "999999-0", "k", "joined"], ["DEL", state]])
+        return damages
+    }()
+
+    @Test(arguments: Self.damages)
+    func `I5 a value in Redis that no script can read costs one epoch and stops nothing`(damage: [[String]]) throws {
+        var members: [Presence] = []
+        for name in ["alice", "bob", "carol"] {
+            let ticket = self.partition.write(.join(caller: PartitionHarness.caller(name, 1)))
+            members.append(
+                Presence(
+                    session: "s1", user: PartitionHarness.user(name), ticket: Ticket(ticket), silentFor: 100))
+        }
+        try self.partition.run()
+        try self.partition.tick(seconds: 2)
+        let raw = try PlainRedisClient(port: self.fixture.redis.port)
+        _ = try raw.run(damage)
+
+        // The session that joins touches all keys of the live.
+        try self.partition.send(.join(caller: PartitionHarness.caller("alice", 2, session: "s2")))
+        try self.partition.tick(seconds: 3)
+        try self.partition.send(.assert(members: members))
+        try self.partition.tick(seconds: 14)
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", members[1].ticket.offset)]))
+        #expect(try self.partition.list(page: 10).sorted() == ["alice", "bob", "carol"])
+        #expect(PartitionHarness.epochs(self.partition.published).count <= 3)
+        #expect(PartitionHarness.leftUsers(self.partition.published).isEmpty)
+
+        let late = try self.partition.send(.join(caller: PartitionHarness.caller("dora", 1)))
+        guard case .success(.joined(_, _, let isConfirmed, _))? = PartitionHarness.results(late).first else {
+            return #expect(Bool(false), "not in: \(late)")
+        }
+        #expect(isConfirmed)
+        #expect(PartitionHarness.counts(try self.partition.tick(seconds: 2)).map(\.count) == [4])
+    }
+
+    @Test(arguments: ["gone:\(PartitionHarness.key.text):eve/s1", "gone:\(PartitionHarness.key.text):eve/"])
+    func `a text that is no ticket bars nobody`(name: String) throws {
+        let raw = try PlainRedisClient(port: self.fixture.redis.port)
+        try raw.run("SET", "{audience.0}:\(name)", "x")
+        try raw.run("RPUSH", "{audience.0}:past:\(PartitionHarness.key.text):eve", "x")
+        let ticket = Int64(self.partition.inbox.count)
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("eve", ticket)]))
+        #expect(try self.partition.list(page: 10) == ["eve"])
+        #expect(PartitionHarness.epochs(self.partition.published).count == 1)
+    }
+
+    @Test func `a new cluster is not fenced by the higher generation of an old one`() throws {
+        try self.partition.tick(seconds: 20)
+        try self.partition.replaceOwner()
+        try self.partition.run()
+        let fresh = try PartitionHarness(redis: self.fixture.redis.port)
+        try fresh.run()
+        try fresh.send(.join(caller: PartitionHarness.caller("alice", 1)))
+        #expect(try fresh.list(page: 10) == ["alice"])
+    }
+}
