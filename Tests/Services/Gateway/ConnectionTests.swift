@@ -240,6 +240,29 @@ import Tokens
         #expect(full.code == .overloaded && full.retryAfter != nil, "I16")
     }
 
+    @Test func `the records that are lost together fail their calls, each with one reply`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("a")
+        let clients = try ["bob", "carol"].map { try cluster.viewer($0, of: "a") }
+        cluster.state.withLock { $0.answers = false }
+        let before = cluster.state.withLock { $0.tokens.count }
+        var open: [(client: WireClient, id: Int64)] = []
+        for number in 0..<6 {
+            for client in clients {
+                let id = try client.begin("barrage.sendText", "{\"live\":\"a\",\"text\":\"\(number)\"}")
+                open.append((client, id))
+            }
+        }
+        let isWritten = { cluster.count { $0.topic == .barrageInbox } >= 12 }
+        _ = try cluster.record { _ in isWritten() ? true : nil }
+        let tokens = cluster.state.withLock { $0.tokens.dropFirst(before) }.filter { $0 != 0 }
+        #expect(tokens.count == 12)
+        // One of them is of no call, and one is reported twice.
+        for token in tokens + [tokens[0], tokens[0] &+ 1_000_000] { cluster.gateway.notDelivered(token: token) }
+        for (client, id) in open { #expect(self.code(try client.answer(to: id)) == .unavailable) }
+        #expect(try clients[0].call("ping") == .success(result: .done))
+    }
+
     @Test func `a reply is buffered until the tables have its revision`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("bob")

@@ -220,18 +220,21 @@ extension ShardCalls {
         self.conclude(ended, client)
     }
 
-    /// Fails the call whose record, identified by `token`, was lost.
+    /// Fails the calls whose records, identified by `tokens`, were lost.
     ///
-    /// - Returns: False if no client has an open call with this token.
-    func recordLost(_ token: UInt64) -> Bool {
+    /// - Returns: The tokens with which no client has an open call.
+    func recordsLost(_ tokens: Set<UInt64>) -> Set<UInt64> {
+        var remaining = tokens
         for client in self.callers {
-            guard let id = client.core.openCall(where: { $0.token == token }),
+            if remaining.isEmpty { break }
+            while let id = client.core.openCall(where: { remaining.contains($0.token) }),
                 let ended = client.core.notDelivered(id)
-            else { continue }
-            self.conclude(ended, client)
-            return true
+            {
+                remaining.remove(ended.record.token)
+                self.conclude(ended, client)
+            }
         }
-        return false
+        return remaining
     }
 
     /// Fails the calls whose deadline has passed, and sends the records of other unanswered calls again, with the same

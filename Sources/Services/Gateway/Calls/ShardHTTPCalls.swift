@@ -57,12 +57,11 @@ final class ShardHTTPCalls {
         self.finish(reply.request.session, reply.outcome)
     }
 
-    /// Fails the request whose record, identified by `token`, was lost.
-    func recordLost(_ token: UInt64) {
-        guard let session = self.open.first(where: { $0.value.calls.first { $0.token == token } != nil })?.key
-        else { return }
-        self.finish(
-            session, .failure(error: ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)))
+    /// Fails the requests whose records, identified by `tokens`, were lost.
+    func recordsLost(_ tokens: Set<UInt64>) {
+        let error = ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)
+        let lost = self.open.filter { $0.value.calls.first { tokens.contains($0.token) } != nil }
+        for session in lost.keys.sorted() { self.finish(session, .failure(error: error)) }
     }
 
     /// Fails the requests whose deadline has passed, and resends the records of the others.

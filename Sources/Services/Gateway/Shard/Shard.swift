@@ -92,6 +92,7 @@ final class Shard {
 
     /// Handles a batch of messages from the mailbox.
     func received(_ messages: [MailboxMessage]) {
+        var lost: Set<UInt64> = []
         for message in messages {
             switch message {
             case .feed(let key, let epoch, let items): self.delivery.feedItemsReceived(key, epoch: epoch, items)
@@ -104,13 +105,14 @@ final class Shard {
             case .assertMembers(let partition): self.heartbeats.beginAsserting(partition)
             case .sessionReplaced(let session, let generation):
                 self.sessions.sessionReplaced(session, generation: generation)
-            case .notDelivered(let token): self.recordLost(token)
+            case .notDelivered(let token): lost.insert(token)
             case .request(let call): self.httpCalls.begin(call)
             case .webhookDecided(let session, let generation, let call, let decision):
                 self.webhooks.webhookDecided(session, generation: generation, call: call, decision)
             case .drain: self.drain.begin()
             }
         }
+        if !lost.isEmpty { self.recordsLost(lost) }
     }
 
     private func replyReceived(_ reply: Reply) {
@@ -121,10 +123,14 @@ final class Shard {
         }
     }
 
-    /// Fails the call whose record was lost.
-    private func recordLost(_ token: UInt64) {
-        self.gateway.metrics.notDelivered.add()
-        if !self.calls.recordLost(token) { self.httpCalls.recordLost(token) }
+    /// Fails the calls whose records were lost.
+    ///
+    /// When the broker goes away, the producer reports all records of its queue at once. So they are looked up together,
+    /// in one pass over the open calls: one pass for each would hold up the loop for seconds.
+    private func recordsLost(_ tokens: Set<UInt64>) {
+        self.gateway.metrics.notDelivered.add(tokens.count)
+        let others = self.calls.recordsLost(tokens)
+        if !others.isEmpty { self.httpCalls.recordsLost(others) }
     }
 
     /// Sends a frame to one client.
