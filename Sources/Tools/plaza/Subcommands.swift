@@ -84,8 +84,9 @@ enum Subcommands {
     private static let outputFailed = Atomic<Bool>(false)
 
     private static var overview: String {
+        let width = self.all.map { $0.name.count }.max() ?? 0
         let lines = self.all.map {
-            "  plaza " + $0.name.padding(toLength: 10, withPad: " ", startingAt: 0) + $0.summary
+            "  plaza " + $0.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.summary
         }
         return """
             plaza: runs LivePlaza on this machine, and tries it out.
