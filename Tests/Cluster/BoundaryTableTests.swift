@@ -10,9 +10,8 @@ import Testing
 /// at which programs break, against a running cluster (I16, everything has a limit).
 ///
 /// `boundary_table.py` generates the cases from the catalogue of calls (`Golden/calls.json`, which is complete by a test
-/// of its own) and from the gateway's description of its HTTP API. Records and rows that a broker delivers are driven
-/// through the real machines by the replays of the fuzz corpora (`FuzzTests`), and through a real shell by
-/// `DeadLetterTests`.
+/// of its own) and from the gateway's description of its HTTP API. Records and rows that a broker delivers follow in
+/// `BoundaryRecordTests.swift`.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct BoundaryTableTests {
     @Test(.timeLimit(.minutes(6)))
     func `I16 no value ends a process, and each gets a documented answer in time`() async throws {

@@ -36,6 +36,7 @@ TEXTS = ["a" * length for length in LENGTHS] + ["\x00", "\x07\x1b\x7f", "\u0085\
 RAW = ['"\\ud800"', '"\\udc00x"', "[" * 500 + "]" * 500, '{"a":' * 500 + "1" + "}" * 500, "null", "true", "{}", "[]",
        "[null]", '[""]', "[" + ",".join(["1"] * 10000) + "]", '["' + '","'.join("u%d" % i for i in range(1001)) + '"]']
 MANY_MEMBERS = "{" + ",".join('"k%d":1' % index for index in range(10000)) + "}"
+SOME_MEMBERS = "{" + ",".join('"k%d":1' % index for index in range(5000)) + "}"
 VALUES = NUMBERS + [json.dumps(text) for text in TEXTS] + RAW
 
 cases = 0
@@ -48,7 +49,7 @@ def fault(case, what):
     print("wrong:", case[:300], "->", str(what)[:300], flush=True)
 
 
-def token(user, role="user", **claims):
+def token(user, role="user", header=None, **claims):
     def part(data):
         return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
@@ -57,7 +58,7 @@ def token(user, role="user", **claims):
     body = {"app": APP, "sub": user, "role": role, "exp": int(time.time()) + 3600, "iat": int(time.time()) - 1}
     body.update(claims)
     text = raw if raw is not None else json.dumps(body)
-    signed = part(json.dumps(head).encode()) + "." + part(text.encode())
+    signed = part((header or json.dumps(head)).encode()) + "." + part(text.encode())
     key = base64.urlsafe_b64decode(KEY["k"] + "==")
     return signed + "." + part(hmac.new(key, signed.encode(), hashlib.sha256).digest())
 
@@ -157,7 +158,8 @@ async def drive_method(url, number, call, codes, limit):
         if "live" in example and call["method"] != "live.create":
             example["live"] = live
         for path in leaves(example):
-            for value in VALUES:
+            # A frame with 10,000 members is beyond the limit of a frame, with 5,000 within it.
+            for value in VALUES + ([MANY_MEMBERS, SOME_MEMBERS] if path == () else []):
                 name = call["method"] + " " + ".".join(map(str, path)) + " = " + value[:80]
                 await client.drive(name, call["method"], write(example, path, value))
         for other in {client, owner}:
@@ -185,6 +187,10 @@ async def drive_tokens(url, codes, limit):
     for claim in base:
         for value in VALUES:
             bodies.append((f"claim {claim} = {value[:80]}", token("x", raw=write(base, (claim,), value))))
+    head = {"alg": "HS256", "typ": "JWT", "kid": KEY["kid"], "crit": ["exp"], "jku": "http://127.0.0.1:1/"}
+    for field in head:
+        for value in VALUES:
+            bodies.append((f"token header {field} = {value[:80]}", token("x", header=write(head, (field,), value))))
     bodies += [("token", text) for text in ("", ".", "..", "a.b.c", "é", "a" * 9000, "." * 5000)]
 
     async def one(case, text):
@@ -332,7 +338,8 @@ async def drive_http(http, codes, limit):
                         add(case, method.upper(), target, "", whole, statuses | {405})
                     elif parameter["in"] == "query":
                         add(case, method.upper(), plain, parameter["name"] + "=" + quoted, whole, statuses)
-            for header in ("Authorization", "Idempotency-Key", "Idempotency-Age", "Content-Length", "Content-Type", "X-Forwarded-For", "Accept"):
+            for header in ("Authorization", "Idempotency-Key", "Idempotency-Age", "Content-Length", "Content-Type", "X-Forwarded-For", "Accept", "traceparent",
+                           "Expect", "Origin", "If-None-Match", "Accept-Encoding"):
                 for value in HEADER_VALUES:
                     add(f"{name} header {header} = {value[:60]!r}", method.upper(), plain, "", whole, statuses | {401, 411}, {header: value})
             if body is not None:

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import PlazaModel
+import TestSupport
+import Testing
+
+/// The boundary table's records: every field, key and header of the topics that services and gateways read, written
+/// straight to the topics of a running cluster; and every field of the rows that services restore when they start.
+extension BoundaryTableTests {
+    private static let inboxes: [(PlazaTopic, String)] = [
+        (.directoryInbox, "directory-inbox"), (.audienceInbox, "audience-inbox"), (.barrageInbox, "barrage-inbox"),
+        (.seatInbox, "seat-inbox"), (.connectionInbox, "connection-inbox"),
+    ]
+    private static let others: [(PlazaTopic, String)] = [
+        (.rooms, "rooms"), (.stages, "stages"), (.audienceCounts, "audience-counts"), (.apps, "apps"),
+        (.roomFeed, "room-feed"), (.userNotices, "user-notices"), (.replies, "replies"), (.webhooks, "webhooks"),
+    ]
+
+    @Test(.timeLimit(.minutes(6)))
+    func `I16 no record, key or header ends a process or stops a partition`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let began = ContinuousClock.now
+            let partitions = cluster.options.partitions
+            let brokers = cluster.state.kafka
+            let driver = try await runOnDedicatedThread {
+                Result { SendableDriver(try RecordDriver(brokers: brokers, partitions: partitions)) }
+            }.get()
+            for (topic, golden) in Self.inboxes + Self.others {
+                let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
+                let faults = try await runOnDedicatedThread { Result { try driver.value.drive(cases) } }.get()
+                #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+                // The supervisor starts nothing again, so that an ended process is seen.
+                for process in cluster.processes {
+                    #expect(
+                        process.restarts == 0 && process.lastEnd == nil,
+                        "\(process.name) ended: \(topic.rawValue)")
+                }
+            }
+            print("\(driver.value.count) records, \(ContinuousClock.now - began)")
+            #expect(driver.value.count > 50_000, "the table has its cases")
+            let letters = try await runOnDedicatedThread {
+                Result { try DeadLetterBox(brokers: brokers).letters() }
+            }.get()
+            for letter in letters {
+                let name = letter.record.header(RecordCases.nameHeader) ?? []
+                Issue.record("dead letter: \(String(decoding: name, as: UTF8.self)): \(letter.origin.reason)")
+            }
+            driver.value.close()
+            try await harness.playScenario()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(6)))
+    func `I16 no row keeps a service from starting again, or a partition from going on`() async throws {
+        try await LiveCluster.with(LiveCluster.options()) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let partitions = cluster.options.partitions
+            let brokers = cluster.state.kafka
+            let driver = try await runOnDedicatedThread {
+                Result { SendableDriver(try RecordDriver(brokers: brokers, partitions: partitions)) }
+            }.get()
+            for (topic, corpus) in RowCases.corpora {
+                let cases = try RowCases(topic: topic, partitions: partitions, corpus: corpus).cases()
+                try await runOnDedicatedThread { Result { try driver.value.send(cases) } }.get()
+            }
+            print("\(driver.value.count) rows")
+            #expect(driver.value.count > 10_000, "the table has its cases")
+            for kind in ServiceKind.allCases where kind != .gateway {
+                let name = "\(kind.rawValue)-1"
+                try await cluster.kill(name)
+                try await cluster.restart(name)
+            }
+            try await cluster.waitUntilReady(within: .seconds(90))
+            let pids = cluster.processes.map(\.pid)
+            for (topic, golden) in Self.inboxes {
+                let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
+                let faults = try await runOnDedicatedThread {
+                    Result {
+                        let asked = try driver.value.ask(cases, 0)
+                        return try driver.value.unanswered(asked, within: .seconds(60)).sorted()
+                    }
+                }.get()
+                #expect(faults.isEmpty, "no reply: \(faults)")
+            }
+            // Rows fall due for a while after the start.
+            try await harness.playScenario()
+            #expect(cluster.processes.map(\.pid) == pids, "\(cluster.processes.map { ($0.name, $0.lastEnd) })")
+            driver.value.close()
+        }
+    }
+}
+
+/// Lets one driver be used by one dedicated thread after the other.
+private struct SendableDriver: @unchecked Sendable {
+    let value: RecordDriver
+
+    init(_ value: RecordDriver) { self.value = value }
+}
+
+extension RecordDriver {
+    /// Writes all cases of a topic, and after each group a call to each partition.
+    ///
+    /// - Returns: the partitions that did not answer, with the cases before.
+    func drive(_ cases: RecordCases) throws -> [String] {
+        let groups = [cases.garbage()] + (try cases.fields())
+        var asked: Set<String> = []
+        for (index, group) in groups.enumerated() {
+            try self.send(group)
+            asked.formUnion(try self.ask(cases, index))
+        }
+        return try self.unanswered(asked, within: .seconds(60)).sorted().map { session in
+            let index = session.split(separator: "-").last.flatMap { Int($0) } ?? 0
+            let group = groups[index]
+            return "no reply: \(session), after \(group.first?.name ?? "") to \(group.last?.name ?? "")"
+        }
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KafkaClient
+import PlazaModel
+import PlazaWire
+
+/// Records with the values at which programs break: every field of every golden record of a topic, raw garbage, keys and
+/// headers.
+struct RecordCases {
+    /// A record, and what was changed in it.
+    struct Case {
+        var name: String
+        var record: OutgoingRecord
+    }
+
+    /// The header that names a case, by which one is found among the dead letters.
+    static let nameHeader = "case"
+
+    private static let hole = "@hole@"
+    private static let counter = "@counter@"
+
+    /// JSON for each field; texts that no encoder would write too.
+    private static let values: [String] = {
+        let ends: [String] = [
+            "9223372036854775807", "9223372036854775808", "9223372036854775806", "-9223372036854775808",
+            "-9223372036854775809", "-9223372036854775807",
+        ]
+        let middles = [Int64(Int32.max), Int64(Int32.min), 1 << 53, -(1 << 53), 0]
+            .flatMap { base in (-1...1).map { "\(base + $0)" } }
+        let texts = [
+            #""""#, #""\u0000\u0007""#, "\"\u{7F}\"", "\"😀\"", #""\ud800""#, #""x/y""#,
+            "\"\(String(repeating: "a", count: 64))\"", "\"\(String(repeating: "a", count: 5_000))\"",
+        ]
+        let levels =
+            String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
+        return ends + middles + ["-0", "0.5", "1e308", "1e309"] + texts + [
+            levels, "null", "true", "{}", "[]", "[null]",
+        ]
+    }()
+
+    private static let manyMembers = "{" + (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
+
+    let topic: PlazaTopic
+    let partitions: Int
+    /// The file of the topic's golden records, without `.json`.
+    let golden: String
+
+    /// An app whose key is in a partition; the demo app is not touched.
+    static func app(inPartition partition: Int, of count: Int) -> AppID {
+        for number in 0... {
+            let app = AppID("bounds\(number)")
+            if PlazaTopic.partition(of: app.text, among: count) == partition { return app }
+        }
+        preconditionFailure("the numbers do not end")
+    }
+
+    /// A live of an app whose key is in a partition.
+    static func live(_ prefix: String, of app: AppID, inPartition partition: Int, of count: Int) -> LiveKey {
+        for number in 0... {
+            let key = LiveKey(app, LiveID("\(prefix)-\(number)"))
+            if PlazaTopic.partition(of: key.text, among: count) == partition { return key }
+        }
+        preconditionFailure("the numbers do not end")
+    }
+
+    /// The names and the text of the golden records.
+    private func goldenRecords() throws -> [(name: String, text: String)] {
+        let url = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../Model/PlazaWire/Golden/\(self.golden).json")
+        return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").dropFirst().dropLast().map { line in
+            let parts = line.split(separator: ": ", maxSplits: 1)
+            let text = parts[1].hasSuffix(",") ? parts[1].dropLast() : parts[1]
+            return (String(parts[0].dropFirst().dropLast()), String(text))
+        }
+    }
+
+    /// The golden record with a name, of another app, live and session.
+    func record(_ name: String, in key: LiveKey, session: String, partition: Int) throws -> OutgoingRecord? {
+        guard let found = try self.goldenRecords().first(where: { $0.name == name }) else { return nil }
+        let text = Self.text(found.text, in: key).replacing("\"s-1\"", with: "\"\(session)\"")
+        return self.outgoing(Array(text.utf8), key: self.key(of: key), partition: partition)
+    }
+
+    /// All cases with changed fields, one group for each golden record; each group begins with the topic's first record,
+    /// unchanged, so that the live is there.
+    func fields() throws -> [[Case]] {
+        let records = try self.goldenRecords()
+        return try records.enumerated().map { index, golden in
+            let partition = index % self.partitions
+            let app = Self.app(inPartition: partition, of: self.partitions)
+            let key = Self.live("r\(index)", of: app, inPartition: partition, of: self.partitions)
+            var cases: [Case] = []
+            func add(_ name: String, _ text: String) {
+                // Each call has its own counter; otherwise it would get the outcome of the one before.
+                let bytes = Array(text.replacing("\"\(Self.counter)\"", with: "\(1_000 + cases.count)").utf8)
+                let headers = self.feedHeaders(position: cases.count)
+                let record = self.outgoing(bytes, key: self.key(of: key), partition: partition, headers: headers)
+                cases.append(Case(name: "\(self.topic.rawValue) \(name)", record: record))
+            }
+            add("\(records[0].name) unchanged", Self.text(records[0].text, in: key))
+            let tree = Self.counted(try Wire.decode(JSONValue.self, from: Array(Self.text(golden.text, in: key).utf8)))
+            for variant in Self.variants(of: tree, named: golden.name, longAt: index) {
+                add(variant.name, variant.text)
+            }
+            return cases
+        }
+    }
+
+    /// The texts of a JSON value in which one part has another value, each with its name.
+    ///
+    /// - Parameters:
+    ///   - tree: the value.
+    ///   - name: what the names begin with.
+    ///   - index: chooses the part that also gets a very long value.
+    /// - Returns: the name of the changed part with its value, and the whole text.
+    static func variants(of tree: JSONValue, named name: String, longAt index: Int) -> [(name: String, text: String)] {
+        let holes = Self.holes(tree, at: name)
+        var variants: [(name: String, text: String)] = []
+        for (number, holed) in holes.enumerated() {
+            let text = String(decoding: Wire.encode(holed.value), as: UTF8.self)
+            let isLong = number == index % holes.count
+            for value in Self.values + (isLong ? [Self.manyMembers] : []) {
+                let changed = text.replacing("\"\(Self.hole)\"", with: value)
+                variants.append(("\(holed.path) = \(value.prefix(40))", changed))
+            }
+        }
+        return variants
+    }
+
+    /// Values, keys and headers that are no record of the topic, to each partition.
+    func garbage() -> [Case] {
+        var cases: [Case] = []
+        let texts = [
+            "", " ", "{", "}", "null", "[]", "{}", "\"\"", "0", "1e309", #"{"v":1}"#, #"{"v":2}"#,
+            #"{"v":9223372036854775808}"#,
+            #"{"v":1,"command":{}}"#, #"{"v":1,"command":{"unknown":{}}}"#, Self.manyMembers,
+            String(repeating: "[", count: 100_000), String(repeating: "{\"a\":", count: 600),
+            String(repeating: "a", count: 600_000),
+        ]
+        let values: [[UInt8]?] =
+            [nil, [0], [0xFF, 0xFE], [0xED, 0xA0, 0x80], [0x7B, 0xFF, 0x7D]] + texts.map { Array($0.utf8) }
+        let keys: [[UInt8]?] =
+            [nil, [0], [0xFF]]
+            + [
+                "", "#", "#tick", "#epoch/", "#epoch/-1", "#epoch/9223372036854775808", "#attempts", "a", "a/", "/",
+                "a/b/c", "😀",
+                String(repeating: "k", count: 10_000),
+            ].map { Array($0.utf8) }
+        let names = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
+        // No valid generation in `e`, and no `take` on a tick: with those a writer says that it owns the partition.
+        let headerTexts = [
+            "", ".", "-", "1.", "1.-1", "9223372036854775807.9223372036854775807", "9223372036854775808.1", "-1.-1",
+            "1e308 1",
+            "00-00000000000000000000000000000000-0000000000000000-00", "00-" + String(repeating: "f", count: 5_000),
+        ]
+        for partition in 0..<self.partitions {
+            func add(_ name: String, _ key: [UInt8]?, _ value: [UInt8]?, _ headers: [KafkaHeader] = []) {
+                let record = self.outgoing(value, key: key, partition: partition, headers: headers)
+                cases.append(Case(name: "\(self.topic.rawValue)/\(partition) \(name)", record: record))
+            }
+            for (number, key) in keys.enumerated() {
+                for (index, value) in values.enumerated() where number == 0 || (value?.count ?? 0) < 1_000 {
+                    add("key \(number), value \(index)", key, value)
+                }
+            }
+            for name in names {
+                for text in headerTexts {
+                    for value in [Array("{}".utf8), nil] {
+                        add(
+                            "header \(name) = \(text.prefix(40))", Array("bounds/x".utf8), value,
+                            [KafkaHeader(name: name, text: text)])
+                    }
+                }
+                add("header \(name) = bytes", Array("bounds/x".utf8), [], [KafkaHeader(name: name, value: [0xFF, 0])])
+            }
+        }
+        return cases
+    }
+
+    /// A record of the live `demo/concert`, as one of another live.
+    static func text(_ golden: String, in key: LiveKey) -> String {
+        golden.replacing("\"demo\"", with: "\"\(key.app.text)\"").replacing("\"concert\"", with: "\"\(key.live.text)\"")
+    }
+
+    private func key(of live: LiveKey) -> [UInt8] {
+        Array((self.topic == .connectionInbox || self.topic == .apps ? live.app.text : live.text).utf8)
+    }
+
+    /// The headers without which no gateway reads an item.
+    private func feedHeaders(position: Int) -> [KafkaHeader] {
+        guard self.topic == .roomFeed else { return [] }
+        return [KafkaHeader(name: "p", text: "77.\(position + 1)"), KafkaHeader(name: "c", text: "\(position % 5)")]
+    }
+
+    private func outgoing(
+        _ value: [UInt8]?, key: [UInt8]?, partition: Int, headers: [KafkaHeader] = []
+    ) -> OutgoingRecord {
+        OutgoingRecord(
+            topic: self.topic.rawValue, partition: Int32(partition), key: key, value: value, headers: headers)
+    }
+
+    /// The record with a mark in place of each request's counter.
+    private static func counted(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .object(let members):
+            .object(
+                Dictionary(
+                    uniqueKeysWithValues: members.map { name, member in
+                        (name, name == "counter" ? .text(Self.counter) : Self.counted(member))
+                    }))
+        case .array(let elements): .array(elements.map(Self.counted))
+        default: value
+        }
+    }
+
+    /// The record with a hole at each place, and the path of each.
+    private static func holes(_ value: JSONValue, at path: String) -> [(path: String, value: JSONValue)] {
+        var found: [(path: String, value: JSONValue)] = [(path, .text(Self.hole))]
+        switch value {
+        case .object(let members):
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                for inner in Self.holes(member, at: "\(path).\(name)") {
+                    var changed = members
+                    changed[name] = inner.value
+                    found.append((inner.path, .object(changed)))
+                }
+            }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                for inner in Self.holes(element, at: "\(path).\(index)") {
+                    var changed = elements
+                    changed[index] = inner.value
+                    found.append((inner.path, .array(changed)))
+                }
+            }
+        default: break
+        }
+        return found
+    }
+}

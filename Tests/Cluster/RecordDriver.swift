@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Concurrency
+import KafkaClient
+import PlazaModel
+import PlazaWire
+
+/// Writes records straight to the topics of a running cluster, and asks each partition of an inbox for a reply.
+///
+/// All methods block their thread.
+final class RecordDriver {
+    /// An inbox, and one of its calls that is always replied to.
+    private static let calls: [PlazaTopic: String] = [
+        .directoryInbox: "setMetadata", .audienceInbox: "join", .barrageInbox: "sendText", .seatInbox: "take",
+        .connectionInbox: "request",
+    ]
+
+    private let producer: KafkaProducer
+    private let replies: KafkaConsumer
+    private let partitions: Int
+    private let failed: Locked<[KafkaError]>
+    private var answered: Set<String> = []
+    private(set) var count = 0
+
+    init(brokers: String, partitions: Int) throws {
+        let settings = KafkaSettings(brokers: brokers, clientID: "bounds") { _, _, _ in }
+        let failed = Locked<[KafkaError]>([])
+        self.failed = failed
+        self.partitions = partitions
+        self.producer = try KafkaProducer(settings) { delivery in
+            if let error = delivery.error { failed.withLock { $0.append(error) } }
+        }
+        self.replies = try KafkaConsumer(settings, fetchWait: .milliseconds(20))
+        var starts: [TopicPartition: Int64] = [:]
+        for partition in 0..<partitions {
+            starts[TopicPartition(PlazaTopic.replies.rawValue, Int32(partition))] = LogicalOffset.beginning
+        }
+        try self.replies.assign(starts)
+    }
+
+    func close() {
+        self.producer.close(timeout: .seconds(1))
+        self.replies.close()
+    }
+
+    /// Writes the records of cases, and waits until the broker has them.
+    func send(_ cases: [RecordCases.Case]) throws {
+        for (index, item) in cases.enumerated() {
+            var record = item.record
+            record.headers.append(KafkaHeader(name: RecordCases.nameHeader, text: item.name))
+            try self.producer.send(record)
+            if index % 500 == 499 { try self.producer.flush(timeout: .seconds(30)) }
+        }
+        try self.producer.flush(timeout: .seconds(30))
+        self.count += cases.count
+        if let error = self.failed.withLock({ $0.first }) { throw error }
+    }
+
+    /// Writes a call to each partition of an inbox.
+    ///
+    /// - Returns: the sessions of the calls, by which their replies are known.
+    func ask(_ cases: RecordCases, _ batch: Int) throws -> Set<String> {
+        guard let call = Self.calls[cases.topic] else { return [] }
+        var sessions: Set<String> = []
+        for partition in 0..<self.partitions {
+            let session = "mark-\(cases.topic.rawValue)-\(partition)-\(batch)"
+            let app = RecordCases.app(inPartition: partition, of: self.partitions)
+            let live = RecordCases.live("mark", of: app, inPartition: partition, of: self.partitions)
+            guard let record = try cases.record(call, in: live, session: session, partition: partition) else {
+                throw KafkaError(.unsupported, "\(cases.golden) has no \(call)")
+            }
+            try self.producer.send(record)
+            sessions.insert(session)
+        }
+        try self.producer.flush(timeout: .seconds(30))
+        return sessions
+    }
+
+    /// Reads replies until all of `sessions` have one.
+    ///
+    /// - Parameters:
+    ///   - sessions: the sessions of calls.
+    ///   - limit: how long to wait.
+    /// - Returns: the sessions without a reply.
+    /// - Throws: why replies cannot be read.
+    func unanswered(_ sessions: Set<String>, within limit: Duration) throws -> Set<String> {
+        let deadline = MonotonicClock.now + limit
+        while !sessions.isSubset(of: self.answered), MonotonicClock.now < deadline {
+            var records: [IncomingRecord] = []
+            _ = try self.replies.poll(max: 1_000, timeout: .milliseconds(200), into: &records)
+            for value in records.compactMap(\.value) {
+                // Among them are records that a test has damaged.
+                guard let reply = try? Wire.decode(Reply.self, from: value) else { continue }
+                self.answered.insert(reply.request.session.text)
+            }
+        }
+        return sessions.subtracting(self.answered)
+    }
+}
