@@ -17,7 +17,8 @@ package struct DeadLetterOrigin: Equatable, Sendable {
     package var machine: String
     /// Why it could not be processed, for people.
     package var reason: String
-    /// The size of the original's value in bytes if it was too large to be kept; nil if it was kept.
+    /// The size in bytes of what was too large to be kept of the original: its value, key or headers; nil if all was
+    /// kept.
     package var omittedBytes: Int?
 
     package init(

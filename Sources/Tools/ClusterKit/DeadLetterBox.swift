@@ -58,6 +58,9 @@ package struct DeadLetterBox {
             }
             for partition in outcome.ends.keys { unread[partition] = nil }
         }
+        guard unread.isEmpty else {
+            throw KafkaError(.timedOut, "The letters of \(unread.count) partitions were not read within 30 s.")
+        }
         return letters.sorted {
             ($0.record.partition, $0.record.offset) < ($1.record.partition, $1.record.offset)
         }

@@ -62,7 +62,7 @@ enum DeadLettersCommand: Subcommand {
     private static func run(_ action: Action, _ id: String?, _ box: DeadLetterBox) throws -> Int32 {
         let letters = try box.letters()
         if action == .list {
-            for letter in letters { Subcommands.say(Self.line(letter)) }
+            for letter in letters { Subcommands.say(Self.printable(Self.line(letter))) }
             Subcommands.say(letters.isEmpty ? "no dead letters" : "\(letters.count) dead letters")
             return 0
         }
@@ -73,13 +73,27 @@ enum DeadLettersCommand: Subcommand {
             try box.resubmit(letter)
             Subcommands.say("\(letter.id) was written to \(letter.origin.topic) again")
         } else {
-            Subcommands.say(Self.line(letter))
+            Subcommands.say(Self.printable(Self.line(letter)))
             for header in letter.record.headers {
-                Subcommands.say("  \(header.name): \(String(decoding: header.value, as: UTF8.self))")
+                Subcommands.say(Self.printable("  \(header.name): \(String(decoding: header.value, as: UTF8.self))"))
             }
-            Subcommands.say(letter.record.value.map { String(decoding: $0, as: UTF8.self) } ?? "(no value)")
+            let value = letter.record.value.map { String(decoding: $0, as: UTF8.self) }
+            Subcommands.say(Self.printable(value ?? "(no value)"))
         }
         return 0
+    }
+
+    /// The text with control characters written as `\u{…}`: what others wrote must not command the terminal.
+    private static func printable(_ text: String) -> String {
+        var printable = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format {
+                printable.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            } else {
+                printable.append(scalar)
+            }
+        }
+        return String(printable)
     }
 
     private static func line(_ letter: DeadLetterBox.Letter) -> String {

@@ -92,6 +92,24 @@ import Testing
         #expect(letters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
         #expect(second.stop())
     }
+
+    @Test(arguments: [(1_040_000, 0, 0), (0, 1_040_000, 0), (0, 0, 1_040_000), (340_000, 340_000, 340_000)])
+    func `I16 a dead letter fits the broker's limit, wherever the bytes of its input are`(
+        key: Int, value: Int, header: Int
+    ) {
+        let bytes = { (count: Int) in [UInt8](repeating: 0x61, count: count) }
+        let input = IncomingRecord(
+            topic: "barrage.inbox", partition: 1, offset: 7, timestamp: 1, key: bytes(key), value: bytes(value),
+            headers: [KafkaHeader(name: "traceparent", value: bytes(header))])
+        let letter = DeadLetter(input, machine: "barrage", reason: String(repeating: "😀", count: 5_000)).outgoing
+        let size =
+            (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
+            + letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        #expect(size < PlazaTopic.maxMessageBytes - 1_000)
+        let origin = DeadLetterOrigin { name in letter.headers.first { $0.name == name }?.value }
+        #expect(origin?.omittedBytes ?? 0 >= 340_000)
+        #expect(origin?.offset == 7)
+    }
 }
 
 extension ShellHarness {

@@ -10,6 +10,12 @@ internal import PlazaWire
 struct DeadLetter {
     /// The maximum size of a stored value, below the broker's limit with room for the headers; a larger value is omitted.
     private static let maxValueBytes = 500_000
+    /// The maximum sizes of a stored key and of all stored headers; larger ones are omitted.
+    ///
+    /// An input may consist of key and headers alone. With the headers that say why it was set aside it would be larger
+    /// than the broker accepts, so that its partition could never go on.
+    private static let maxKeyBytes = 100_000
+    private static let maxHeaderBytes = 100_000
 
     private let original: IncomingRecord
     private var key: [UInt8]?
@@ -41,15 +47,27 @@ struct DeadLetter {
     var outgoing: OutgoingRecord {
         var origin = self.origin
         var storedValue = self.value
+        var storedKey = self.key
+        var headers = self.original.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) }
+        var omittedBytes = 0
         if let value = self.value, value.count > Self.maxValueBytes {
-            origin.omittedBytes = value.count
+            omittedBytes += value.count
             storedValue = nil
         }
-        let added = origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+        if let key = self.key, key.count > Self.maxKeyBytes {
+            omittedBytes += key.count
+            storedKey = nil
+        }
+        let headerBytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        if headerBytes > Self.maxHeaderBytes {
+            omittedBytes += headerBytes
+            headers = []
+        }
+        if omittedBytes > 0 { origin.omittedBytes = omittedBytes }
         return OutgoingRecord(
-            topic: PlazaTopic.deadLetters.rawValue, partition: self.original.partition, key: self.key,
+            topic: PlazaTopic.deadLetters.rawValue, partition: self.original.partition, key: storedKey,
             value: storedValue,
-            headers: self.original.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) } + added)
+            headers: headers + origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
     }
 
     /// The reply to the input's caller; nil: the input has no caller.
