@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClusterKit
 import Concurrency
+import KafkaClient
 import PlazaModel
+import PlazaWire
 import TestSupport
 import Testing
 

@@ -25,17 +25,19 @@ struct RecordCases {
             "9223372036854775807", "9223372036854775808", "9223372036854775806", "-9223372036854775808",
             "-9223372036854775809", "-9223372036854775807",
         ]
-        let middles = [Int64(Int32.max), Int64(Int32.min), 1 << 53, -(1 << 53), 0]
-            .flatMap { base in (-1...1).map { "\(base + $0)" } }
-        let texts = [
+        let bases: [Int64] = [Int64(Int32.max), Int64(Int32.min), 1 << 53, -(1 << 53), 0]
+        var middles: [String] = []
+        for base in bases {
+            for change: Int64 in -1...1 { middles.append(String(base + change)) }
+        }
+        let texts: [String] = [
             #""""#, #""\u0000\u0007""#, "\"\u{7F}\"", "\"😀\"", #""\ud800""#, #""x/y""#,
             "\"\(String(repeating: "a", count: 64))\"", "\"\(String(repeating: "a", count: 5_000))\"",
         ]
         let levels =
             String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
-        return ends + middles + ["-0", "0.5", "1e308", "1e309"] + texts + [
-            levels, "null", "true", "{}", "[]", "[null]",
-        ]
+        let others: [String] = ["-0", "0.5", "1e308", "1e309", levels, "null", "true", "{}", "[]", "[null]"]
+        return ends + middles + texts + others
     }()
 
     private static let manyMembers = "{" + (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"

@@ -2,6 +2,7 @@
 import ClusterKit
 import Concurrency
 import KafkaClient
+import MachineKit
 import PlazaModel
 import PlazaWire
 
@@ -84,7 +85,7 @@ final class RecordDriver {
     /// - Returns: the sessions without a reply.
     /// - Throws: why replies cannot be read.
     func unanswered(_ sessions: Set<String>, within limit: Duration) throws -> Set<String> {
-        let deadline = MonotonicClock.now + limit
+        let deadline = MonotonicClock.now + Milliseconds(limit)
         while !sessions.isSubset(of: self.answered), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try self.replies.poll(max: 1_000, timeout: .milliseconds(200), into: &records)

@@ -27,11 +27,31 @@ extension ConnectionHandle {
             return (HTTPRequest.unreadable, .badRequest)
         }
         if headers.isTruncated || isQueryTooLong { return (request, .headersTooLarge) }
+        // Whoever reads these requests otherwise than a proxy in front takes a part of a body for a request.
+        if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (request, .badRequest) }
+        if let coding = byName["transfer-encoding"] {
+            guard coding.lowercased() == "chunked", byName["content-length"] == nil else {
+                return (request, .badRequest)
+            }
+        }
         if let text = byName["content-length"] {
             guard let length = UInt64(text) else { return (request, .badRequest) }
             if length > UInt64(limits.bodyBytes) { return (request, .payloadTooLarge) }
         }
         return (request, nil)
+    }
+
+    /// Whether a header's name consists of the characters that RFC 9110, section 5.6.2, allows.
+    private static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
     }
 
     /// Queues a response at the daemon.

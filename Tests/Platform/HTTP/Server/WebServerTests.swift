@@ -311,6 +311,7 @@ final class Shelf: Sendable {
 /// Requests that must be refused, named by their fault.
 enum BadRequest: String, CaseIterable {
     case badEscape, notUnicode, noPath, longPath, manyHeaders, longHeader, negativeLength, hugeLength
+    case lengthAndCoding, unknownCoding, blankBeforeColon, noHeaderName
 
     var text: String {
         let long = String(repeating: "a", count: 40_000)
@@ -324,12 +325,18 @@ enum BadRequest: String, CaseIterable {
         case .longHeader: "GET / HTTP/1.1\r\nHost: a\r\nX-A: \(long)\r\n\r\n"
         case .negativeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"
         case .hugeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n"
+        case .lengthAndCoding:
+            "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        case .unknownCoding: "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n"
+        case .blankBeforeColon: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length : 5\r\n\r\n"
+        case .noHeaderName: "GET /hello/x HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n"
         }
     }
 
     var status: Int {
         switch self {
         case .badEscape, .notUnicode, .noPath, .negativeLength: 400
+        case .lengthAndCoding, .unknownCoding, .blankBeforeColon, .noHeaderName: 400
         case .longPath: 414
         case .manyHeaders, .longHeader: 431
         case .hugeLength: 413
