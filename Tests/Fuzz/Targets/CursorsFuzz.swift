@@ -60,7 +60,7 @@ public enum CursorsFuzz: FuzzTarget {
         cache.partitionRead(to: 200_000)
         let now = MonotonicTime(milliseconds: 10)
         if case .reader(let request) = cache.resume(Self.live, after: token, at: now) { Self.replay(request) }
-        _ = cache.recent.answer(Self.live, after: token.position)
+        _ = cache.recent.items(of: Self.live, after: token.position)
         Self.replay(
             ReplayRequest(
                 Self.live, epoch: 1, .items(after: token.position.number, at: token.offset ?? 0),
@@ -95,9 +95,9 @@ public enum CursorsFuzz: FuzzTarget {
         for place in [0, number, number &- 1, .max] {
             let token = FeedToken(FeedPosition(epoch: epoch, number: place), offset: 1)
             _ = cache.resume(Self.live, after: token, at: MonotonicTime(milliseconds: 10))
-            _ = cache.recent.answer(Self.live, after: token.position)
+            _ = cache.recent.items(of: Self.live, after: token.position)
         }
-        _ = FeedRing(latest: token).answer(after: token.position)
+        _ = FeedRing(latest: token).items(after: token.position)
         if let request = cache.search(Self.live, epoch: epoch, count: 5) { Self.replay(request) }
     }
 }
