@@ -168,8 +168,9 @@ final class ShardDelivery {
         self.ledger.delivered(items: rest.count, viewers: 1)
     }
 
-    /// For a viewer with pending bytes: sends the classes of items that its budget admits and sheds the others. If it is
-    /// too far behind, defers all of them.
+    /// Sends a viewer with pending bytes the classes of items that its budget admits, and sheds the others.
+    ///
+    /// If the viewer is too far behind, all items are deferred.
     private func deliverReduced(
         _ items: [EncodedFeedItem], _ counts: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
         _ reduced: inout [DeliveryLevel: [SharedBytes]]
