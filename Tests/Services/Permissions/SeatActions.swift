@@ -46,7 +46,7 @@ extension Action {
                 _ = harness.run(.stage(key, invite))
             }
         ) { .cancelInvitation(user: "bob", caller: $1) },
-        .seatHosts("see the open requests") { .requests(caller: $1) },
+        .seatHosts("see the open requests", viewer: .allowed) { .requests(caller: $1) },
         .seatHosts("lock a seat") { .lock(seatIndex: 7, isLocked: true, microphone: nil, camera: nil, caller: $1) },
         .seatHosts("lock a seat's microphone") {
             .lock(seatIndex: 7, isLocked: nil, microphone: true, camera: nil, caller: $1)

@@ -29,7 +29,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation], at: Timestamp? = nil)
     /// The co-host requests that the live has made and received, which were open at the time `at` (R8.25).
     indirect case coHostRequests(sent: [OpenCoHostRequest], received: [OpenCoHostRequest], at: Timestamp)
-    /// The requests of the battle that the live has requested, or is asked for, at the time `at` (R10.24).
+    /// The requests of the battle that the live has requested, or is asked for, at the time `at` (R10.21).
     indirect case battleRequests(sent: [OpenBattleRequest], received: [OpenBattleRequest], at: Timestamp)
     /// A result code for each live's score update.
     case scores(codes: [LiveCode])

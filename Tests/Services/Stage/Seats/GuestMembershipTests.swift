@@ -122,6 +122,26 @@ struct GuestMembershipTests {
             "a question, not a call that is kept: asked again it is answered anew")
     }
 
+    /// Rules: R6.25.
+    @Test func `a guest reads its own open requests, and nobody else's`() {
+        var harness = SeatHarness()
+        let expiry = harness.machine.moment.now + .seconds(60)
+        _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
+        _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
+        let now = harness.machine.moment.now
+        let application = OpenApplication(guest: info("gina"), seatIndex: 2, expiresAt: expiry)
+        let invitation = OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
+        #expect(
+            harness.call("gina") { .requests(caller: $0) }.result
+                == .seatRequests(applications: [application], invitations: [], at: now))
+        #expect(
+            harness.call("gus") { .requests(caller: $0) }.result
+                == .seatRequests(applications: [], invitations: [invitation], at: now))
+        #expect(
+            harness.call("other") { .requests(caller: $0) }.result
+                == .seatRequests(applications: [], invitations: [], at: now))
+    }
+
     /// Rules: R6.9.
     @Test func `a cancelled application is reported to all hosts, and cannot be cancelled again`() {
         var harness = SeatHarness()

@@ -13,7 +13,7 @@ extension SeatStep {
         self.requests.append(request)
     }
 
-    /// Lists the open requests for a host, which may have joined after they were made; for a guest its own (R6.28).
+    /// Lists the open requests for a host, which may have joined after they were made; for a guest its own (R6.25).
     func listOpenRequests(for caller: Caller) -> CallResult {
         let isHost = self.isHost(caller)
         var applications: [OpenApplication] = []
