@@ -76,6 +76,12 @@ final class FakeCluster: RecordSink, FeedSource {
         self.live?.stop()
     }
 
+    /// The audience list and the figures of every live.
+    static let emptyPage = CallResult.audience(
+        page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
+    static let figures = CallResult.statistics(
+        statistics: LiveStatistics(totalMessageCount: 3), at: Timestamp(milliseconds: 6))
+
     static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
 
     // MARK: what the gateway calls
@@ -126,6 +132,7 @@ final class FakeCluster: RecordSink, FeedSource {
                         ? .failure(error: ReplyError(.notInRoom, "you are not in the live")) : .success(result: .done)
                 }
             case .profile(let caller): self.reply(caller) { .success(result: .done) }
+            case .list(_, _, let caller): self.reply(caller) { .success(result: Self.emptyPage) }
             default: break
             }
         case .barrageInbox:
@@ -142,6 +149,7 @@ final class FakeCluster: RecordSink, FeedSource {
                 self.reply(caller) { .failure(error: ReplyError(why.code, "refused unasked")) }
             case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
             case .sendLikes(_, let caller): self.reply(caller) { .success(result: .done) }
+            case .summary(let caller): self.reply(caller) { .success(result: Self.figures) }
             default: break
             }
         case .userNotices:

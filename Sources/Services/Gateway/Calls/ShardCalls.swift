@@ -83,6 +83,11 @@ final class ShardCalls {
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
         case .forward(let effect, let live):
             if let users = parsed.sanctionedUsers { try self.checkRate(ofSanctions: users, frame.id, client) }
+            if try self.shard.sharedReads.take(
+                effect, frame, in: live, client, isLateRetry: isLateRetry, began: began)
+            {
+                return
+            }
             try self.shard.webhooks.forward(effect, frame, in: live, client)
         case .login: break
         case .updateProfile(let name, let avatarURL):
@@ -131,7 +136,8 @@ final class ShardCalls {
     func canForward(
         _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
     ) throws(ReplyError) -> Bool {
-        switch client.core.verdict(on: id, purpose, in: live, waiting: client.pendingCalls.count) {
+        let waiting = client.pendingCalls.count + client.waitingReads.count
+        switch client.core.verdict(on: id, purpose, in: live, waiting: waiting) {
         case .proceed: return true
         case .repeated: return false
         case .refused(let error):
@@ -206,7 +212,8 @@ final class ShardCalls {
 
     /// Whether rate limits hold for a call: it is a user's, and it does not repeat an open call.
     private func isCounted(_ id: Int64, _ client: Client) -> Bool {
-        client.role == .user && !client.core.hasOpenCall(id) && !client.pendingCalls.contains(where: { $0.id == id })
+        client.role == .user && !client.core.hasOpenCall(id) && !client.isWaitingRead(id)
+            && !client.pendingCalls.contains(where: { $0.id == id })
     }
 }
 

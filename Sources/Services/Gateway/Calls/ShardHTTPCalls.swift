@@ -19,6 +19,7 @@ final class ShardHTTPCalls {
     /// An HTTP call whose reply is pending.
     private struct OpenRequest {
         var calls: OpenCalls<SentRecord>
+        var isCounted: Bool
         var completes: [@Sendable (Outcome) -> Void]
     }
 
@@ -44,9 +45,12 @@ final class ShardHTTPCalls {
             let sent = try self.shard.calls.send(call.record, call.method)
             var calls = OpenCalls<SentRecord>()
             calls.began(Self.requestCounter, .plain, sent, at: self.shard.now)
-            self.open[call.session] = OpenRequest(calls: calls, completes: [call.complete])
+            self.open[call.session] = OpenRequest(
+                calls: calls, isCounted: call.isCounted, completes: [call.complete])
         } catch {
-            self.shard.gateway.metrics.called(call.method, .failure(error: error), microseconds: 0)
+            if call.isCounted {
+                self.shard.gateway.metrics.called(call.method, .failure(error: error), microseconds: 0)
+            }
             call.complete(.failure(error: error))
         }
     }
@@ -89,8 +93,10 @@ final class ShardHTTPCalls {
     private func finish(_ session: SessionID, _ outcome: Outcome, ended: OpenCalls<SentRecord>.Call? = nil) {
         guard var request = self.open.removeValue(forKey: session) else { return }
         if let call = ended ?? request.calls.ended(Self.requestCounter) {
-            self.shard.gateway.metrics.called(
-                call.record.method, outcome, microseconds: (self.shard.now - call.began).count * 1000)
+            if request.isCounted {
+                self.shard.gateway.metrics.called(
+                    call.record.method, outcome, microseconds: (self.shard.now - call.began).count * 1000)
+            }
             call.record.span?.end(call.record.method, outcome, self.shard.gateway.settings.tracer)
         }
         for complete in request.completes { complete(outcome) }

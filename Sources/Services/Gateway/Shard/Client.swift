@@ -31,6 +31,8 @@ final class Client {
     /// The calls that are not yet forwarded because a decision of the app's backend is pending, in the order in which
     /// they were received.
     var pendingCalls: [PendingCall] = []
+    /// The calls that wait for an answer that several clients share: their ids, and since when they wait.
+    var waitingReads: [(id: Int64, since: MonotonicTime)] = []
     /// The backlog; set while the client's feed is held back.
     var backlog: Backlog?
     /// The live whose feed the client gets, and the client's index among the live's viewers.
@@ -76,6 +78,9 @@ final class Client {
         self.session = SessionID("")
         self.givenSession = SessionID("")
     }
+
+    /// Whether a call with this id waits for an answer that several clients share.
+    func isWaitingRead(_ id: Int64) -> Bool { self.waitingReads.contains { $0.id == id } }
 
     /// The client's user within its app.
     var userKey: UserKey { UserKey(self.app, self.user.userID) }

@@ -29,6 +29,8 @@ enum MailboxMessage: Sendable {
     case notDelivered(token: UInt64)
     /// An HTTP call for a machine.
     case request(HTTPCall)
+    /// An answer for several clients, and their calls that waited for it.
+    case sharedAnswer(SharedAnswer, [WaitingRead])
     /// The decision of an app's backend about a call.
     case webhookDecided(SessionID, generation: UInt32, call: Int64, WebhookDecision)
     /// The gateway shuts down.
@@ -41,6 +43,8 @@ struct HTTPCall: Sendable {
     var session: SessionID
     var method: String
     var record: TopicRecord
+    /// Whether the metrics count it as a call; false for the gateway's own.
+    var isCounted = true
     /// Called once with the reply, on the shard's thread.
     var complete: @Sendable (Outcome) -> Void
 }

@@ -22,6 +22,7 @@ final class Shard {
     private(set) lazy var login = ShardLogin(self)
     private(set) lazy var calls = ShardCalls(self)
     private(set) lazy var webhooks = ShardWebhooks(self)
+    private(set) lazy var sharedReads = ShardSharedReads(self)
     private(set) lazy var httpCalls = ShardHTTPCalls(self)
     private(set) lazy var lives = ShardLives(self)
     private(set) lazy var joins = ShardJoins(self)
@@ -53,6 +54,7 @@ final class Shard {
         }
         try self.group.startSweeping()
         try self.delivery.start()
+        try self.sharedReads.start()
         try self.every(Self.sweepMilliseconds) { [unowned self] in self.sweep() }
         let step = UInt64(HeartbeatPlan(lease: settings.lease).step.count)
         try self.every(step) { [unowned self] in self.heartbeats.sendNextStep() }
@@ -107,6 +109,7 @@ final class Shard {
                 self.sessions.sessionReplaced(session, generation: generation)
             case .notDelivered(let token): lost.insert(token)
             case .request(let call): self.httpCalls.begin(call)
+            case .sharedAnswer(let answer, let calls): self.sharedReads.answered(answer, calls)
             case .webhookDecided(let session, let generation, let call, let decision):
                 self.webhooks.webhookDecided(session, generation: generation, call: call, decision)
             case .drain: self.drain.begin()
@@ -177,6 +180,7 @@ final class Shard {
         self.gateway.shardTurns[self.number].turned()
         self.calls.sweep(at: now)
         self.httpCalls.sweep(at: now)
+        if self.number == 0 { self.gateway.sweepSharedReads(at: now) }
         self.delivery.sweepClientsCatchingUp(at: now)
         self.joins.sweep(at: now)
         self.missedEnds.sweep(at: now)

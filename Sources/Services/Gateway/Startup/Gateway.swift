@@ -28,6 +28,7 @@ package final class Gateway: Sendable {
     let admission: AdmissionControl
     let tables: Tables
     let registry = SessionRegistry()
+    let sharedReads = Locked(SharedReads<WaitingRead>())
     /// The caches of the followed feeds, and the shards that are subscribed to them.
     package let feeds: FeedHub
     private let mailboxes: [Mailbox<MailboxMessage>]

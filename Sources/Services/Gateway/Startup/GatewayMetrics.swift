@@ -22,6 +22,8 @@ final class GatewayMetrics: Sendable {
     private let replaysRefused: [ReplayRefusal: Counter]
     let lateReplies: Counter
     let notDelivered: Counter
+    let sharedReads: Counter
+    let sharedAsks: Counter
     private let registry: MetricsRegistry
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
     /// The counters and timings by status; only the gateway itself chooses statuses, so they are few.
@@ -78,6 +80,10 @@ final class GatewayMetrics: Sendable {
         }
         self.refusals = Dictionary(refusals) { first, _ in first }
         self.lateReplies = registry.counter("gateway_late_replies_total", help: "Replies that nobody waited for.")
+        self.sharedReads = registry.counter(
+            "gateway_shared_reads_total", help: "Calls that were answered together with others.")
+        self.sharedAsks = registry.counter(
+            "gateway_shared_asks_total", help: "Questions to services for the answers that calls share.")
         self.notDelivered = registry.counter(
             "gateway_inbox_failures_total", help: "Inbox records that the broker's client did not take or deliver.")
     }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import PlazaModel
+import Testing
+
+@testable import GatewayCore
+
+/// Calls that are answered together.
+@Suite struct SharedReadsTests {
+    private typealias Reads = SharedReads<Int>
+
+    private static let read = SharedRead(.audience, of: LiveKey("demo", "concert"), epoch: 7)
+
+    private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: 1_000_000 + milliseconds) }
+
+    /// Rules: R1.20.
+    @Test func `calls that come while an ask is under way wait for the next one`() {
+        var reads = Reads()
+        #expect(reads.call(Self.read, 1, at: self.time(0)) == .wait(asks: true))
+        #expect(reads.call(Self.read, 2, at: self.time(1)) == .wait(asks: false))
+        #expect(reads.call(Self.read, 3, at: self.time(2)) == .wait(asks: false))
+        let first = reads.answered(Self.read, at: self.time(5))
+        #expect(first.waiters == [1], "the others were received after the service was asked")
+        #expect(first.asks)
+        let second = reads.answered(Self.read, at: self.time(9))
+        #expect(second.waiters == [2, 3])
+        #expect(!second.asks && reads.waitingCount == 0)
+    }
+
+    /// Rules: R1.20.
+    @Test func `a live that is entered all the time is asked about once a second`() {
+        var reads = Reads()
+        var asks: [Int64] = []
+        var answered = 0
+        for now in Int64(0)..<20_000 {
+            if reads.call(Self.read, Int(now), at: self.time(now)) == .wait(asks: true) { asks.append(now) }
+            if now % 100 == 0 { for _ in reads.sweep(at: self.time(now)).asks { asks.append(now) } }
+            // The service answers after 3 ms.
+            if asks.last == now - 3 {
+                let (waiters, isAsking) = reads.answered(Self.read, at: self.time(now))
+                answered += waiters.count
+                if isAsking { asks.append(now) }
+            }
+        }
+        let burst = 5
+        #expect(asks.count <= 20 + burst, "one a second, and a few at the begin")
+        for (earlier, later) in zip(asks.dropFirst(burst), asks.dropFirst(burst + 1)) {
+            #expect(later - earlier >= 999)
+        }
+        #expect(answered > 18_000 && answered + reads.waitingCount == 20_000)
+    }
+
+    /// Rules: R1.20.
+    @Test func `whoever enters a quiet live is answered at once`() {
+        var reads = Reads()
+        for second in Int64(0)..<30 {
+            let now = self.time(second * 1500)
+            #expect(reads.call(Self.read, 1, at: now) == .wait(asks: true))
+            #expect(reads.answered(Self.read, at: now).waiters == [1])
+        }
+    }
+
+    @Test func `no answer is shared between lives, between incarnations of a live, or between reads`() {
+        var reads = Reads()
+        let others = [
+            SharedRead(.summary, of: Self.read.key, epoch: 7), SharedRead(.audience, of: Self.read.key, epoch: 8),
+            SharedRead(.audience, of: LiveKey("demo", "other"), epoch: 7),
+            SharedRead(.audience, of: LiveKey("other", "concert"), epoch: 7),
+        ]
+        for (index, read) in ([Self.read] + others).enumerated() {
+            #expect(reads.call(read, index, at: self.time(0)) == .wait(asks: true))
+        }
+        #expect(reads.answered(others[1], at: self.time(1)).waiters == [2])
+        #expect(
+            reads.answered(SharedRead(.summary, of: LiveKey("demo", "nobody"), epoch: 1), at: self.time(1)).waiters
+                == [])
+        #expect(reads.waitingCount == 4)
+    }
+
+    @Test func `a call waits for at most 10 s, also when its answer is lost`() {
+        var reads = Reads()
+        _ = reads.call(Self.read, 1, at: self.time(0))
+        _ = reads.call(Self.read, 2, at: self.time(10))
+        #expect(reads.sweep(at: self.time(9999)).overdue == [])
+        #expect(reads.sweep(at: self.time(10_000)).overdue == [1])
+        #expect(reads.sweep(at: self.time(10_010)).overdue == [2])
+        #expect(reads.waitingCount == 0)
+        let late = reads.answered(Self.read, at: self.time(10_020))
+        #expect(late.waiters == [] && !late.asks)
+    }
+
+    @Test func `reads that nobody makes any more are forgotten`() {
+        var reads = Reads()
+        _ = reads.call(Self.read, 1, at: self.time(0))
+        _ = reads.answered(Self.read, at: self.time(1))
+        _ = reads.sweep(at: self.time(999))
+        #expect(reads.readCount == 1, "it remembers when it was asked last")
+        _ = reads.sweep(at: self.time(1000))
+        #expect(reads.readCount == 0)
+    }
+
+    @Test func `the calls that wait and the lives that are read are bounded`() {
+        var reads = Reads()
+        for number in 0..<Reads.maxReads {
+            let read = SharedRead(.summary, of: LiveKey("demo", LiveID("live\(number)")), epoch: 1)
+            #expect(reads.call(read, number, at: self.time(0)) == .wait(asks: true))
+        }
+        #expect(reads.call(Self.read, -1, at: self.time(0)) == .forward)
+        let known = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
+        for number in Reads.maxReads..<Reads.maxWaiting {
+            #expect(reads.call(known, number, at: self.time(0)) == .wait(asks: false))
+        }
+        #expect(reads.call(known, -1, at: self.time(0)) == .full)
+        _ = reads.answered(known, at: self.time(1))
+        #expect(reads.call(known, -1, at: self.time(1)) == .wait(asks: false))
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Gateway
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+import Tokens
+
+/// The first page of the audience list and the figures of a live, which the gateway asks for on behalf of all clients
+/// that enter.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SharedReadTests {
+    private static let params = #"{"live":"room"}"#
+
+    /// Whether a record asks for the audience list.
+    private static func isList(_ record: TopicRecord) -> Bool { Self.lister(record) != nil }
+
+    /// The caller of a record that asks for the audience list.
+    private static func lister(_ record: TopicRecord) -> Caller? {
+        guard record.topic == .audienceInbox, let value = record.value,
+            let input = try? Wire.decode(AudienceInput.self, from: value), case .list(_, _, let caller) = input.command
+        else { return nil }
+        return caller
+    }
+
+    /// Rules: R1.20.
+    @Test func `viewers who enter together get one answer, made after their calls`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let clients = try (1...6).map { try cluster.viewer("user\($0)", of: "room") }
+        cluster.state.withLock { $0.answers = false }
+        let first = try clients[0].begin("audience.list", Self.params)
+        let record = try cluster.record { Self.isList($0) ? $0 : nil }
+        let others = try clients.dropFirst().map {
+            ($0, try $0.begin("audience.list", #"{"live":"room","count":200}"#))
+        }
+        // A later call of each client shows that the gateway has received the calls before it.
+        for (client, _) in others { #expect(try client.answersPing()) }
+        #expect(cluster.count(Self.isList) == 1)
+        cluster.state.withLock { $0.answers = true }
+        cluster.answer(record)
+        #expect(try clients[0].answer(to: first) == .success(result: FakeCluster.emptyPage))
+        for (client, id) in others {
+            #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
+        }
+        #expect(cluster.count(Self.isList) == 2, "one for the first, one for all the others")
+        #expect(cluster.metric("gateway_shared_asks_total") == 2)
+        #expect(cluster.metric("gateway_shared_reads_total") == 6)
+        let asker = try cluster.record(Self.lister)
+        #expect(asker.role == .server && asker.ticket == nil, "no client's rights are in the answer")
+    }
+
+    /// Rules: R1.20.
+    @Test func `a live's figures are asked for once`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let clients = try (1...20).map { try cluster.client("user\($0)").0 }
+        let ids = try clients.map { try $0.begin("live.summary", Self.params) }
+        for (client, id) in zip(clients, ids) {
+            #expect(try client.answer(to: id) == .success(result: FakeCluster.figures))
+        }
+        #expect(cluster.count { $0.topic == .barrageInbox } <= 8, "five at once, then one a second")
+    }
+
+    /// Rules: R1.20.
+    @Test func `who is not in the live, or is put out while it waits, gets no list`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let (stranger, _) = try cluster.client("eve")
+        guard case .failure(let error) = try stranger.call("audience.list", Self.params) else {
+            Issue.record("a stranger got the list")
+            return
+        }
+        #expect(error.code == .notInRoom)
+        let client = try cluster.viewer("bob", of: "room")
+        cluster.state.withLock { $0.answers = false }
+        let id = try client.begin("audience.list", Self.params)
+        let record = try cluster.record { Self.isList($0) ? $0 : nil }
+        cluster.state.withLock { $0.answers = true }
+        guard case .success = try client.call("live.leave", Self.params) else {
+            Issue.record("bob could not leave")
+            return
+        }
+        cluster.answer(record)
+        guard case .failure(let error) = try client.answer(to: id) else {
+            Issue.record("the list came after the leave")
+            return
+        }
+        #expect(error.code == .notInRoom)
+    }
+
+    /// Rules: R1.20.
+    @Test func `other pages, other lives and the app's server are answered by themselves`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        for params in [#"{"live":"room","count":10}"#, #"{"live":"room","cursor":"7"}"#] {
+            #expect(try client.call("audience.list", params) == .success(result: FakeCluster.emptyPage))
+        }
+        let (server, _) = try cluster.client("backend", role: .server)
+        #expect(try server.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
+        #expect(try client.call("live.summary", #"{"live":"ended"}"#) == .success(result: FakeCluster.figures))
+        #expect(cluster.metric("gateway_shared_asks_total") == 0)
+    }
+
+    @Test func `a call that is sent again while it waits gets one answer, and counts as open`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        cluster.state.withLock { $0.answers = false }
+        let id = try client.begin("audience.list", Self.params)
+        _ = try client.begin("audience.list", Self.params, id: id)
+        for _ in 1...15 { _ = try client.begin("live.summary", Self.params) }
+        guard case .failure(let error) = try client.call("live.summary", Self.params) else {
+            Issue.record("a seventeenth call was taken")
+            return
+        }
+        #expect(error.code == .overloaded)
+        let record = try cluster.record { Self.isList($0) ? $0 : nil }
+        cluster.state.withLock { $0.answers = true }
+        cluster.answer(record)
+        #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
+        #expect(try client.answersPing())
+        #expect(cluster.metric("gateway_shared_reads_total") == 1, "one reply")
+    }
+
+    @Test func `a failure is passed on to all that wait`() throws {
+        let cluster = try FakeCluster()
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        cluster.state.withLock { $0.rejection = .unavailable }
+        guard case .failure(let error) = try client.call("audience.list", Self.params) else {
+            Issue.record("answered without a broker")
+            return
+        }
+        #expect(error.code == .unavailable && error.retryAfter != nil)
+        cluster.state.withLock { $0.rejection = nil }
+        #expect(try client.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
+    }
+}
