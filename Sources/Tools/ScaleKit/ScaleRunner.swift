@@ -60,8 +60,13 @@ package enum ScaleRunner {
             var names: [String] = []
             // Messages run while the instances come, so that a pause, a loss or a repetition is seen.
             let change = try await Self.load(plan, "\(kind.shortName)\(count)", cluster) {
-                for _ in 0..<max(0, missing) { names.append(try cluster.add(kind)) }
-                try await cluster.waitUntilReady(within: .seconds(60))
+                // One after the other: a consumer that has just joined its group joins it again only after a second,
+                // so a second new member within that time would make the first rebalance last that long.
+                for _ in 0..<max(0, missing) {
+                    names.append(try cluster.add(kind))
+                    try await cluster.waitUntilReady(within: .seconds(60))
+                }
+                if missing <= 0 { try await cluster.waitUntilReady(within: .seconds(60)) }
             }
             added += names
             var step = try await Self.measure(kind, count, plan, cluster)

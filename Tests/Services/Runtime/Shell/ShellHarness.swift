@@ -189,6 +189,10 @@ final class RunningShell {
         self.thread = DedicatedThread("test") { shell.run() }
     }
 
+    var ownedPartitions: Int {
+        self.metrics.gauge(MetricNames.Shell.partitions, help: "", labels: ["machine": "barrage"]).value
+    }
+
     func stop() -> Bool {
         self.shell.stop()
         return self.thread.join(timeout: .seconds(10))

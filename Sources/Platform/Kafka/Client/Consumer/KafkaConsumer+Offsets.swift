@@ -44,6 +44,22 @@ extension KafkaConsumer {
         try self.offset(LogicalOffset.end, of: partition, timeout: timeout)
     }
 
+    /// Queries the ends of several partitions with one request to each of their leaders.
+    ///
+    /// - Returns: the end of each of the partitions, as `end(of:timeout:)` gives it.
+    /// - Throws: like `end(of:timeout:)`.
+    package func ends(
+        of partitions: [TopicPartition], timeout: Duration
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        let queried = Dictionary(partitions.map { ($0, LogicalOffset.end) }, uniquingKeysWith: { first, _ in first })
+        let ends = try self.offsets(forTimes: queried, timeout: timeout)
+        for partition in queried.keys where ends[partition] ?? -1 < 0 {
+            throw KafkaError(.retriable, "The broker returned no offset of \(partition).", isRetriable: true)
+        }
+        return ends
+    }
+
     /// Queries the beginning or the end of a partition through the query by time, which Kafka's protocol allows.
     ///
     /// librdkafka's own query for the two offsets is not used: before version 2.3 it ignores its timeout and never

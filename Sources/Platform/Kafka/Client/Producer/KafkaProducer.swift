@@ -76,19 +76,36 @@ package final class KafkaProducer: Sendable {
     ///
     /// - Returns: the record's offset.
     /// - Throws: like `send`, the error of the delivery report, or `timedOut` when the outcome is unknown.
-    package func sendAndWait(_ record: borrowing OutgoingRecord, timeout: Duration) throws(KafkaError) -> Int64 {
+    package func sendAndWait(_ record: OutgoingRecord, timeout: Duration) throws(KafkaError) -> Int64 {
+        try self.sendAndWait([record], timeout: timeout)[0]
+    }
+
+    /// Sends records at once, and waits for the delivery reports of all of them.
+    ///
+    /// After an error other records may have been written, or may still be.
+    ///
+    /// - Parameters:
+    ///   - records: the records.
+    ///   - timeout: how long to wait for each report.
+    /// - Returns: the records' offsets, in the order of `records`.
+    /// - Throws: like `send`, the error of a delivery report, or `timedOut` when an outcome is unknown.
+    package func sendAndWait(_ records: [OutgoingRecord], timeout: Duration) throws(KafkaError) -> [Int64] {
         guard let core = self.core.withLock({ $0 }) else { throw .closed }
-        let (token, waiter) = core.waiters.add()
-        defer { core.waiters.remove(token) }
-        try core.client.produce(record, opaque: token)
-        guard let delivery = waiter.wait(timeout) else {
-            throw KafkaError(
-                .timedOut, "No delivery report in \(timeout.rdkafkaMilliseconds) ms.", codeName: "_TIMED_OUT",
-                isRetriable: true
-            )
+        let waiters = records.map { _ in core.waiters.add() }
+        defer { for (token, _) in waiters { core.waiters.remove(token) } }
+        for (record, (token, _)) in zip(records, waiters) { try core.client.produce(record, opaque: token) }
+        var offsets: [Int64] = []
+        for (_, waiter) in waiters {
+            guard let delivery = waiter.wait(timeout) else {
+                throw KafkaError(
+                    .timedOut, "No delivery report in \(timeout.rdkafkaMilliseconds) ms.", codeName: "_TIMED_OUT",
+                    isRetriable: true
+                )
+            }
+            if let error = delivery.error { throw error }
+            offsets.append(delivery.offset)
         }
-        if let error = delivery.error { throw error }
-        return delivery.offset
+        return offsets
     }
 
     /// Waits until `onDelivery` has been called for every record that was sent before.

@@ -23,6 +23,8 @@ final class OwnedPartition {
     var generation: Int64
     /// Whether the processor's `acquired` was called.
     var isAcquired = false
+    /// The end of the feed partition when the inbox partition was revoked; nil if the rows may not be current.
+    var feedEnd: Int64?
     /// Detects an input that ends the processes that process it.
     var attempts: ProcessingAttempts
 

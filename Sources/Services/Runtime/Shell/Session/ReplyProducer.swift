@@ -61,11 +61,15 @@ final class ReplyProducer {
         }
     }
 
-    /// Writes a tick and waits for its offset, which becomes the owner's generation.
-    func writeTickAndWait(_ inbox: PlazaTopic, _ partition: Int32) throws(KafkaError) -> Int64 {
-        var tick = Self.tick(inbox, partition)
-        tick.headers.append(Self.acquisitionHeader)
-        return try self.producer.sendAndWait(tick, timeout: .seconds(5))
+    /// Writes a tick to each of the partitions, and waits for the offsets, which become the owner's generations.
+    func writeTicksAndWait(_ inbox: PlazaTopic, _ partitions: [Int32]) throws(KafkaError) -> [Int32: Int64] {
+        let ticks = partitions.map { partition in
+            var tick = Self.tick(inbox, partition)
+            tick.headers.append(Self.acquisitionHeader)
+            return tick
+        }
+        let offsets = try self.producer.sendAndWait(ticks, timeout: .seconds(5))
+        return Dictionary(uniqueKeysWithValues: zip(partitions, offsets))
     }
 
     /// Whether a record is the tick with which an owner acquired the partition.

@@ -24,12 +24,11 @@ extension ShellSession {
         case .revoked(let partitions, let isLost):
             self.metrics.revoked.add()
             if !isLost { self.checkpointBeforeLeaving(partitions) }
+            let feedEnds = isLost ? [:] : self.feedEndsBeforeLeaving(partitions)
             for topicPartition in partitions {
-                // Appended batches do not change the group's committed offset, so that offset cannot show whether the
-                // rows are still current.
-                if let partition = self.owned.removeValue(forKey: topicPartition), self.appender == nil {
-                    self.remembered[topicPartition] = partition
-                }
+                guard let partition = self.owned.removeValue(forKey: topicPartition) else { continue }
+                partition.feedEnd = feedEnds[topicPartition]
+                if self.appender == nil || partition.feedEnd != nil { self.remembered[topicPartition] = partition }
             }
             self.metrics.partitions.set(self.owned.count)
             try? self.consumer.unassign()
@@ -40,11 +39,14 @@ extension ShellSession {
     private func acquire(_ partitions: [TopicPartition]) throws {
         let began = MonotonicClock.now
         let deadline = began + Self.restoreTimeout
-        if !partitions.isEmpty { try self.warmUp() }
         self.group = self.consumer.groupMetadata()
-        let committed = try self.committedOffsets(partitions, deadline: deadline)
+        let kept = self.keepAppending(partitions)
+        let taken = partitions.filter { !kept.contains($0) }
+        if !taken.isEmpty { try self.warmUp() }
+        let committed = taken.isEmpty ? [:] : try self.committedOffsets(taken, deadline: deadline)
+        let generations = try self.replyProducer.writeTicksAndWait(self.spec.inbox, taken.map(\.partition))
         var unrestored: [Int32: OwnedPartition] = [:]
-        for topicPartition in partitions {
+        for topicPartition in taken {
             let offset = (committed[topicPartition] ?? nil) ?? OffsetAndMetadata(offset: 0)
             if let remembered = self.remembered.removeValue(forKey: topicPartition),
                 remembered.committed == offset
@@ -62,16 +64,56 @@ extension ShellSession {
                 self.owned[topicPartition] = partition
                 unrestored[topicPartition.partition] = partition
             }
-            self.owned[topicPartition]?.generation = try self.replyProducer.writeTickAndWait(
-                self.spec.inbox, topicPartition.partition)
+            if let generation = generations[topicPartition.partition] {
+                self.owned[topicPartition]?.generation = generation
+            }
         }
         try self.restore(unrestored, deadline: deadline)
-        self.beginAttempts(at: partitions)
+        self.beginAttempts(at: taken)
         self.metrics.partitions.set(self.owned.count)
         self.metrics.restore.record(milliseconds: Int((MonotonicClock.now - began).count))
         var starts: [TopicPartition: Int64] = [:]
         for topicPartition in partitions { starts[topicPartition] = self.owned[topicPartition]?.position }
         try self.consumer.assign(starts)
+    }
+
+    /// Takes back partitions that nobody has claimed since they were revoked from this instance.
+    ///
+    /// Such a partition needs no restore and no claim: its rows are current, and the epoch of its feed stays.
+    ///
+    /// - Returns: the partitions; `owned` contains them now.
+    private func keepAppending(_ partitions: [TopicPartition]) -> Set<TopicPartition> {
+        guard let appender = self.appender else { return [] }
+        defer { self.remembered = [:] }
+        var kept: Set<TopicPartition> = []
+        let candidates = partitions.filter { self.remembered[$0] != nil }
+        let feeds = candidates.map { TopicPartition(appender.topic.rawValue, $0.partition) }
+        // If the ends cannot be queried, the partitions are restored like any others.
+        guard let ends = try? self.state.ends(of: feeds) else { return [] }
+        for topicPartition in candidates {
+            guard let partition = self.remembered[topicPartition],
+                ends[TopicPartition(appender.topic.rawValue, topicPartition.partition)] == partition.feedEnd
+            else { continue }
+            self.owned[topicPartition] = partition
+            kept.insert(topicPartition)
+        }
+        return kept
+    }
+
+    /// Queries the ends of the feed partitions of `partitions`, while this instance still owns them.
+    ///
+    /// Whoever owns one of them next writes a claim to its feed partition. As long as the end is the same, the rows of
+    /// this instance are therefore current, although appended batches do not change the group's committed offset.
+    ///
+    /// - Returns: the end for each partition whose rows are known to be current; empty after a failure.
+    private func feedEndsBeforeLeaving(_ partitions: [TopicPartition]) -> [TopicPartition: Int64] {
+        guard self.failure == nil, let appender = self.appender else { return [:] }
+        let current = partitions.filter { self.owned[$0]?.canAppend == true }
+        let feeds = current.map { TopicPartition(appender.topic.rawValue, $0.partition) }
+        guard let ends = try? self.state.ends(of: feeds) else { return [:] }
+        var feedEnds: [TopicPartition: Int64] = [:]
+        for (topicPartition, feed) in zip(current, feeds) { feedEnds[topicPartition] = ends[feed] }
+        return feedEnds
     }
 
     /// Reads the committed offsets; waits until the previous owner's open transaction has ended, if there is one.
@@ -135,9 +177,9 @@ extension ShellSession {
         guard let appender = self.appender, let group = self.group else { return [:] }
         var uncheckpointed: [Int32: UncheckpointedBatches] = [:]
         var output = BatchOutput()
+        let ends = try self.state.ends(of: unrestored.keys.map { TopicPartition(appender.topic.rawValue, $0) })
         for (number, partition) in unrestored {
-            let feedPartition = TopicPartition(appender.topic.rawValue, number)
-            var claims = FeedEpochs(start: try self.state.end(of: feedPartition))
+            var claims = FeedEpochs(start: ends[TopicPartition(appender.topic.rawValue, number)] ?? 0)
             if let known = FeedEpochs(metadata: partition.committed.metadata) { claims = known }
             uncheckpointed[number] = UncheckpointedBatches(
                 appender.topic, after: claims, claimedBy: partition.generation)
@@ -155,16 +197,14 @@ extension ShellSession {
     /// although the rows do not include it, and a restore may be incomplete.
     private func checkpointBeforeLeaving(_ partitions: [TopicPartition]) {
         guard self.failure == nil, let group = self.group else { return }
-        for topicPartition in partitions {
-            guard let partition = self.owned[topicPartition], partition.appending?.hasUncheckpointedBatches == true
-            else { continue }
-            // A failed checkpoint loses nothing: appended batches are durable without it.
-            do throws(KafkaError) {
-                var output = BatchOutput()
-                try self.transact(&output, [partition], group)
-            } catch {
-                self.log.info("a partition goes without a checkpoint", [.detail: .string(error.description)])
-            }
+        let due = partitions.compactMap { self.owned[$0] }.filter { $0.appending?.hasUncheckpointedBatches == true }
+        guard !due.isEmpty else { return }
+        // A failed checkpoint loses nothing: appended batches are durable without it.
+        do throws(KafkaError) {
+            var output = BatchOutput()
+            try self.transact(&output, due, group)
+        } catch {
+            self.log.info("partitions go without a checkpoint", [.detail: .string(error.description)])
         }
     }
 }

@@ -29,7 +29,7 @@ final class ShellSession {
     let replyProducer: ReplyProducer
 
     var owned: [TopicPartition: OwnedPartition] = [:]
-    /// Revoked partitions with their rows; they are reused if no other member has committed since the revocation.
+    /// Revoked partitions with their rows; they are reused if no other member has owned them since the revocation.
     var remembered: [TopicPartition: OwnedPartition] = [:]
     /// The group metadata from the last assignment; it must not be refreshed.
     var group: GroupMetadata?

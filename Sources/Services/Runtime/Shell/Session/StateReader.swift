@@ -36,9 +36,9 @@ final class StateReader {
         }
     }
 
-    /// Queries the end of a partition, including records of open transactions.
-    func end(of partition: TopicPartition) throws(KafkaError) -> Int64 {
-        try self.endReader.end(of: partition, timeout: .seconds(5))
+    /// Queries the ends of partitions, including records of open transactions.
+    func ends(of partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+        try self.endReader.ends(of: partitions, timeout: .seconds(5))
     }
 
     /// Reads partitions completely.
@@ -54,9 +54,8 @@ final class StateReader {
         recordRead: (IncomingRecord) -> Void
     ) throws(KafkaError) {
         var unfinished: [TopicPartition: Int64] = [:]
-        for partition in partitions + tails.keys {
-            let end = try self.end(of: partition)
-            if end > tails[partition] ?? 0 { unfinished[partition] = end }
+        for (partition, end) in try self.ends(of: partitions + tails.keys) where end > tails[partition] ?? 0 {
+            unfinished[partition] = end
         }
         guard !unfinished.isEmpty else { return }
         var starts: [TopicPartition: Int64] = [:]
