@@ -5,8 +5,8 @@ internal import WebSocket
 
 /// WebSockets over libuv, for systems without URLSession's.
 ///
-/// One thread serves all connections of a transport, so one transport suffices for any number of clients. It has no TLS:
-/// an address that begins with `wss` is refused.
+/// One thread serves all connections of a transport, so one transport suffices for any number of clients. It has no
+/// TLS: an address that begins with `wss` is refused.
 public final class LoopTransport: Transport {
     private let commands = Mailbox<Command>(capacity: 100_000)
     private let thread: LoopThread
@@ -34,8 +34,8 @@ public final class LoopTransport: Transport {
 
     /// Begins to open a WebSocket; see `Transport`.
     ///
-    /// - Throws: `invalidParameter` for what is no `ws` address. A `wss` address is refused as well, because this transport
-    ///   has no TLS.
+    /// - Throws: `invalidParameter` if the text is not a `ws` address. A `wss` address is refused as well, because this
+    ///   transport has no TLS.
     public func connect(
         to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
     ) throws(ErrorInfo) -> any TransportConnection {
@@ -64,7 +64,7 @@ struct GatewayAddress: Sendable, Equatable {
         let path = rest.dropFirst(authority.count)
         self.path = path.isEmpty ? "/" : String(path)
         if authority.hasPrefix("[") {
-            // An IPv6 address stands in brackets, because it has colons of its own.
+            // An IPv6 address is written in brackets, because it contains colons.
             guard let end = authority.firstIndex(of: "]") else { throw refused("has no closing bracket") }
             self.host = String(authority[authority.index(after: authority.startIndex)..<end])
             let port = authority[authority.index(after: end)...]
@@ -94,11 +94,12 @@ private enum Command: Sendable {
 private struct LoopConnection: TransportConnection {
     let number: UInt64
     let commands: Mailbox<Command>
-    /// Keeps the thread.
+    /// Retains the transport, and with it the thread.
     let transport: LoopTransport
 
     func send(_ text: [UInt8]) {
-        // What does not fit is lost as if it were not sent; the connection must not go on after that.
+        // If the queue is full, the text is lost. Then the connection is closed, because the texts after it must not be
+        // sent without it.
         if (try? self.commands.post(.send(self.number, text))) == nil { self.close(code: 1000) }
     }
 
@@ -112,7 +113,7 @@ private final class SocketLoop {
 
     init(_ loop: EventLoop) throws(LoopError) {
         var configuration = WebSocketConfiguration()
-        // The greatest message of the server (PROTOCOL.md, section 12).
+        // The maximum size of a server's message (PROTOCOL.md, section 12).
         configuration.maxMessageBytes = 4 << 20
         self.group = WebSocketGroup(loop: loop, configuration: configuration)
         try self.group.startSweeping()

@@ -132,8 +132,9 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 
     /// Handles the window's due time.
     ///
-    /// First the standstills since its last call are added. Then the outcomes are dropped and the floor remains. Then
-    /// the window ends.
+    /// The standstills since the window's last call are added to its expiry first; if the window is then no longer due,
+    /// nothing else happens. Otherwise the outcomes are dropped and only the floor remains. The next time, the window
+    /// ends.
     ///
     /// - Returns: whether the window has ended and its row must be removed.
     @inlinable package mutating func expire(at moment: Moment) -> Bool {

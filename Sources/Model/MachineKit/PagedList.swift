@@ -13,7 +13,7 @@ package enum PagedList {
     /// - Parameters:
     ///   - elements: the whole list; at most `capacity` times the number of pages.
     ///   - before: the pages as they are stored, empty ones too. Together they determine the number of pages.
-    ///   - capacity: the most elements of a page.
+    ///   - capacity: the maximum number of elements of a page.
     ///   - id: identifies an element; the list contains each id once.
     /// - Returns: the pages, as many as before. In order, they contain the elements in the list's order if they did so
     ///   before and new elements are at its end.

@@ -2,8 +2,8 @@
 
 /// A point in time in whole milliseconds since 1970, as the broker stamps it.
 ///
-/// Cores never read a clock: every `Timestamp` that they see came with an input. A record may hold any number, so a time is
-/// kept between `distantPast` and `distantFuture`: no calculation with times and spans can overflow.
+/// Cores never read a clock: every `Timestamp` that they see came with an input. A record may hold any number, so a
+/// time is kept between `distantPast` and `distantFuture`: no calculation with times and spans can overflow.
 @usableFromInline package struct Timestamp: TimePoint, Codable {
     /// Milliseconds since 1970-01-01 00:00 UTC.
     @usableFromInline package let milliseconds: Int64
@@ -13,7 +13,7 @@
         self.milliseconds = min(max(milliseconds, Int64.min / 4), Int64.max / 4)
     }
 
-    /// Whole seconds since 1970, rounded down.
+    /// Whole seconds since 1970; a fraction is cut off.
     @inlinable package var seconds: Int64 { self.milliseconds / 1000 }
 
     @usableFromInline package init(from decoder: any Decoder) throws {

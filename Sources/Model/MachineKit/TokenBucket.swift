@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// So many tokens in a period; as many can be taken at once, after a pause of that length.
+/// A rate of `count` tokens in each `period`.
+///
+/// After a pause of one period, `count` tokens can be taken at once.
 package struct RateLimit: Hashable, Sendable {
     /// The number of tokens of a full bucket, at least 1.
     package let count: Int
     /// The time in which an empty bucket fills up, at least 1 ms.
     package let period: Milliseconds
 
-    /// Takes a limit, such as 60 in a minute.
+    /// A limit, such as 60 in a minute.
     package init(_ count: Int, per period: Milliseconds = .seconds(1)) {
         self.count = max(1, count)
         self.period = max(Milliseconds(1), period)
     }
 }
 
-/// A token bucket in one number: the time up to which the tokens that were taken have used the rate.
+/// A token bucket in one number: the time at which the bucket will be full again if no more tokens are taken.
 ///
 /// It is a value without a clock; an untouched bucket is full.
 package struct TokenBucket: Hashable, Sendable {
-    /// Nanoseconds of the caller's monotonic clock.
+    /// When the bucket is full again, in nanoseconds of the caller's monotonic clock.
     private var usedUntil = Int64.min
 
     /// Creates a full bucket.
     package init() {}
 
-    /// Takes tokens, or returns how long to wait until they are there.
+    /// Takes all of the tokens, or takes none and returns how long to wait until they are there.
     ///
     /// - Parameters:
-    ///   - tokens: How many; more than the bucket holds are taken as a whole bucket.
+    ///   - tokens: How many tokens to take; a number above the bucket's size takes the size.
     ///   - limit: The bucket's size and rate.
     ///   - now: Monotonic microseconds, less than a hundred years.
-    /// - Returns: Nil if the tokens were taken; otherwise the time after which they can be.
+    /// - Returns: Nil if the tokens were taken; otherwise how long to wait until they can be.
     package mutating func take(_ tokens: Int = 1, of limit: RateLimit, at now: Int64) -> Milliseconds? {
         let now = now * 1_000
         let period = limit.period.count * 1_000_000

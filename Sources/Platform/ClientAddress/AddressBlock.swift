@@ -8,7 +8,7 @@ package struct AddressBlock: Hashable, Sendable {
 
     /// Parses `ADDRESS` or `ADDRESS/BITS`.
     ///
-    /// - Returns: nil when it is neither, or when bits behind the prefix are set: such a block is mostly a slip.
+    /// - Returns: nil when it is neither, or when bits behind the prefix are set, which is usually a mistake.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let head = parts.first, let address = IPAddress(head) else { return nil }

@@ -8,13 +8,13 @@ package struct IPAddress: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
 
-    /// Takes the two halves of an IPv6 address.
+    /// Creates an address from the two halves of an IPv6 address.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// Takes an IPv4 address as a number in host order: 127.0.0.1 is 0x7F000001.
+    /// Creates an IPv4 address from a number in host order: 127.0.0.1 is 0x7F000001.
     package init(ipv4: UInt32) { self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(ipv4)) }
 
     /// Reads the 4 or 16 bytes of an address in network order.
@@ -51,9 +51,9 @@ package struct IPAddress: Hashable, Sendable {
     /// Whether it is an IPv4 address.
     package var isIPv4: Bool { self.high == 0 && self.low >> 32 == 0xFFFF }
 
-    /// The address by which limits count: an IPv4 address itself, of an IPv6 address the network of 64 bits.
+    /// The address under which limits count: an IPv4 address itself, or the /64 network of an IPv6 address.
     ///
-    /// Whoever has one IPv6 address mostly has its whole network of 64 bits, so single addresses would limit nobody.
+    /// Who has one IPv6 address usually has the whole /64 network, so a limit for each address would limit nobody.
     package var limitKey: IPAddress { self.isIPv4 ? self : IPAddress(high: self.high, low: 0) }
 
     private static func ipv4(_ text: some Collection<UInt8>) -> UInt32? {
@@ -61,7 +61,7 @@ package struct IPAddress: Hashable, Sendable {
         guard parts.count == 4 else { return nil }
         var number: UInt32 = 0
         for part in parts {
-            // A leading zero is octal to some parsers, so it is no address here.
+            // Some parsers read a number with a leading zero as octal, so such a text is rejected.
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The peers that may tell the address of the client whom they pass on.
+/// The proxies that are trusted to state the address of the client whose request they forward.
 ///
-/// Any client can write a header, so only what a trusted peer wrote counts.
+/// Any client can write such a header, so a header counts only if a trusted proxy sent it.
 package struct TrustedProxies: Hashable, Sendable {
     private let blocks: [AddressBlock]
 
-    /// Takes the blocks of the proxies; without any, nobody is trusted.
+    /// Trusts the proxies in these blocks of addresses; without blocks, nobody is trusted.
     package init(_ blocks: [AddressBlock] = []) { self.blocks = blocks }
 
     /// Whether a peer is one of the proxies.
     package func contains(_ address: IPAddress) -> Bool { self.blocks.contains { $0.contains(address) } }
 
-    /// The largest number of entries of `X-Forwarded-For` that are looked at, from the last one on.
+    /// The maximum number of entries of `X-Forwarded-For` that are read, from the last one backwards.
     package static let maxHops = 16
 
-    /// Finds the client's address: the last entry of `X-Forwarded-For` that no trusted proxy wrote about another one.
+    /// Finds the client's address: the last entry of `X-Forwarded-For` that is not the address of a trusted proxy.
     ///
-    /// Each proxy appends the address of its own peer. So the entries are read from the end: one that is a trusted
-    /// proxy's own address points to the entry before it, and the first other one is the client. An entry that is no
-    /// address ends the search, because whatever precedes it was not written by a proxy that is trusted.
+    /// Each proxy appends the address of its own peer, so the entries are read from the last one backwards. If an entry
+    /// is the address of a trusted proxy, that proxy wrote the entry before it, which is read next. The first other
+    /// address is the client's. An entry that is no address ends the search, because no trusted proxy wrote the entries
+    /// before it.
     ///
     /// - Parameters:
     ///   - peer: The address of the TCP connection.
@@ -41,7 +42,7 @@ package struct TrustedProxies: Hashable, Sendable {
         return client
     }
 
-    /// Parses one entry: an address, also with a port, an IPv6 one then in brackets.
+    /// Parses one entry: an address with or without a port; an IPv6 address with a port is in brackets.
     private static func address(_ entry: Substring.UTF8View) -> IPAddress? {
         // The longest entry is an IPv6 address in brackets with its port, and some blanks.
         guard entry.count <= 64 else { return nil }

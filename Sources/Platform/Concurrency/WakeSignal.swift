@@ -9,9 +9,9 @@ package final class WakeSignal: Sendable {
     /// A signal without a pending wake-up.
     package init() {}
 
-    /// Makes the current wait return; if no thread waits, the next wait.
+    /// Makes the current wait return.
     ///
-    /// Any thread may call it.
+    /// If no thread waits, the next wait returns at once instead. Any thread may call it.
     package func wakeUp() { self.isWoken.update { $0 = true } }
 
     /// Blocks until `wakeUp` is called, and consumes the wake-up.

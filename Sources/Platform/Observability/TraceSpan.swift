@@ -31,13 +31,13 @@ package struct TraceSpan: Sendable, Equatable {
 
     /// The trace's id and the span's own.
     package var context: TraceContext
-    /// The span that caused this one; nil: it begins the trace.
+    /// The span that caused this one; nil if this span begins the trace.
     package var parentID: UInt64?
     package var name: String
     package var kind: Kind
     /// Nanoseconds since 1970, by the clock of this host or, for records, of the broker.
     package var start: Int64
-    /// Nanoseconds since 1970; never before `start`, also where two clocks differ.
+    /// Nanoseconds since 1970; never before `start`, even if the times come from two clocks that differ.
     package var end: Int64
     package var attributes: [Attribute]
     /// Why the hop failed; nil if it did not.
@@ -58,16 +58,16 @@ package struct TraceSpan: Sendable, Equatable {
     }
 }
 
-/// The finished spans that wait to be sent: at most a number, beyond which new ones are dropped and counted.
+/// The finished spans that wait to be sent; when the buffer is full, new spans are dropped and counted.
 ///
-/// Dropping the new instead of the old ones needs no work when a collector is slow for long.
+/// New spans are dropped instead of the oldest ones, because that costs nothing while a collector is slow for long.
 package struct SpanBuffer: Sendable {
     private let capacity: Int
     private var spans: [TraceSpan] = []
     /// How many spans were dropped since the last `takeDropped`.
     private var dropped = 0
 
-    /// - Parameter capacity: the most spans that wait.
+    /// - Parameter capacity: the maximum number of spans that wait.
     package init(capacity: Int) { self.capacity = capacity }
 
     /// The number of spans that wait.

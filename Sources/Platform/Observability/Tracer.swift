@@ -9,14 +9,14 @@ package final class Tracer: Sendable {
     /// A tracer that records nothing.
     package static let off = Tracer(isOn: false, share: 0, capacity: 0) { 0 }
 
-    /// The most spans that wait to be sent: a collector that is slow for some seconds loses none.
+    /// The default maximum number of spans that wait to be sent; enough while a collector is slow for some seconds.
     package static let capacity = 8192
-    /// With this many spans a request is sent at once.
+    /// The maximum number of spans in one request; as soon as so many wait, they are sent.
     package static let batch = 512
 
     /// Whether spans are recorded.
     package let isOn: Bool
-    /// Traces are recorded whose random number is below; nil: all.
+    /// A trace is recorded if its random number is below this number; nil records all traces.
     private let threshold: UInt64?
     private let clock: @Sendable () -> Int64
     private let buffer: Locked<SpanBuffer>
@@ -25,8 +25,8 @@ package final class Tracer: Sendable {
     /// Creates a tracer that records spans.
     ///
     /// - Parameters:
-    ///   - share: which part of the calls without a trace begins one, 0 to 1.
-    ///   - capacity: the most spans that wait to be sent.
+    ///   - share: the share of the calls without a trace for which a trace is begun, 0 to 1.
+    ///   - capacity: the maximum number of spans that wait to be sent.
     ///   - clock: nanoseconds since 1970.
     package convenience init(
         share: Double, capacity: Int = Tracer.capacity,

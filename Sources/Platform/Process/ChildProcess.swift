@@ -29,8 +29,9 @@ package enum ChildProcess {
 
     /// Starts a program with its three standard streams and no other open files.
     ///
-    /// The child leads its own process group. Therefore a terminal's Ctrl-C reaches only this process, which then stops
-    /// its children in order. No signal is blocked or ignored in the child. The caller must `reap` the child.
+    /// The child leads its own process group. Therefore a terminal's Ctrl-C reaches only this process, which then
+    /// stops its children one after the other. No signal is blocked or ignored in the child. The caller must `reap` the
+    /// child.
     ///
     /// - Parameters:
     ///   - arguments: the program's path, or its name to search on the `PATH`; then its arguments.

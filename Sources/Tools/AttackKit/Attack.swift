@@ -17,8 +17,8 @@ package protocol Attack: Sendable {
     /// - Parameter limit: the maximum, given by `--connections`.
     /// - Returns: a number up to `limit`.
     func connections(limit: Int) -> Int
-    /// Makes the client that decides what one connection sends; a connection that the gateway closes is replaced by a new
-    /// one with a new client.
+    /// Makes the client that decides what one connection sends; a connection that the gateway closes is replaced by a
+    /// new one with a new client.
     func client(_ setting: AttackClientSetting) -> any AttackClient
 }
 
@@ -53,6 +53,8 @@ package struct AttackClientSetting: Sendable {
 }
 
 /// Decides what one connection sends, without IO, so that tests need no gateway.
+///
+/// Each method returns what the connection sends next.
 package protocol AttackClient {
     /// Called when the connection is open and its handshake, if any, is complete.
     mutating func opened() -> [AttackBytes]
@@ -60,7 +62,7 @@ package protocol AttackClient {
     mutating func replied(_ outcome: Outcome) -> [AttackBytes]
     /// Called at each interval `Attack.turn`.
     mutating func takeTurn() -> [AttackBytes]
-    /// Called when the attack ends; returns the calls that remove what the client has created.
+    /// Called when the attack ends: the calls remove what the client has created.
     mutating func cleanUp() -> [AttackBytes]
 }
 

@@ -13,7 +13,8 @@ package enum HealthProbe {
         package let body: String
     }
 
-    /// Sends a GET request; nil when the server cannot be reached, exceeds the timeout, or does not respond with HTTP.
+    /// Sends a GET request; returns nil when the server cannot be reached, exceeds the timeout, or does not respond
+    /// with HTTP.
     ///
     /// The header `Authorization` has `bearerToken`, if there is one.
     package static func http(
@@ -42,7 +43,7 @@ package enum HealthProbe {
         self.redis(host: host, port: port, "PING", answersWith: "+PONG\r\n", timeout)
     }
 
-    /// Makes Redis on this machine forget all data; whether it answers that it has.
+    /// Deletes all data of the Redis on this machine, and returns whether Redis confirmed it.
     static func flushRedis(port: Int) -> Bool {
         self.redis(host: "127.0.0.1", port: port, "FLUSHALL", answersWith: "+OK\r\n", .seconds(5))
     }

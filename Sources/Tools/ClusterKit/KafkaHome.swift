@@ -12,7 +12,7 @@ struct KafkaHome: Sendable {
     private let clientPorts: [Int]
     /// The port of each broker for the quorum of KRaft controllers.
     private let controllerPorts: [Int]
-    /// The ways of processes that do not use `clientPorts`.
+    /// The routes of processes that connect through a proxy instead of to `clientPorts`.
     private let routes: [ProcessRoute]
 
     /// Checks that Kafka and Java are installed, and chooses ports.

@@ -4,9 +4,9 @@ internal import Concurrency
 
 /// Faults of the infrastructure that need no rights beyond those of the cluster's own user.
 extension LocalCluster {
-    /// Makes Redis forget all data (FLUSHALL) and waits for its answer, at most some seconds.
+    /// Deletes all data of Redis (FLUSHALL) and waits some seconds for its answer.
     ///
-    /// - Returns: whether Redis has done it.
+    /// - Returns: whether Redis confirmed it.
     @discardableResult
     package func flushRedis() async -> Bool {
         guard let port = self.table.current["redis"]?.plan.ports["redis"] else { return false }
@@ -20,7 +20,7 @@ extension LocalCluster {
     ///
     /// - Parameters:
     ///   - name: the process.
-    ///   - bytes: the limit in bytes; nil: none. It is lost when the process ends.
+    ///   - bytes: the limit in bytes; nil removes it. A restarted process has no limit.
     /// - Throws: `unknownProcess`, `notAlive` when it is down, or `missingProgram` without util-linux's `prlimit`.
     package func limitFileSize(of name: String, to bytes: UInt64?) async throws(ClusterError) {
         let process = try self.process(named: name)
@@ -29,16 +29,16 @@ extension LocalCluster {
         // The hard limit stays as it is: only a privileged process may raise it again.
         let command = [program, "--pid", "\(pid)", "--fsize=\(bytes.map(String.init) ?? "unlimited"):"]
         await runOnDedicatedThread("cluster-prlimit") {
-            // A process that has ended meanwhile has no limit.
+            // A failure is ignored: the process has ended meanwhile, and a restarted one needs no limit.
             _ = ChildProcess.run(command, environment: ["PATH": "/usr/bin:/bin"], output: .nothing)
         }
     }
 
-    /// Starts a process anew with a clock of the day that is wrong, by libfaketime; its monotonic clock stays right.
+    /// Restarts a process with a wrong wall clock, by libfaketime; its monotonic clock stays right.
     ///
     /// - Parameters:
     ///   - name: the process.
-    ///   - seconds: how far its clock is ahead; negative: behind; 0: it is right again.
+    ///   - seconds: how far its clock is ahead; negative if it is behind, 0 to make it right again.
     ///   - library: the file of libfaketime, which is loaded before all others.
     /// - Throws: `unknownProcess`.
     package func restart(_ name: String, clockAhead seconds: Int, library: String) async throws(ClusterError) {

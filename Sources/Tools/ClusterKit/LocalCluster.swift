@@ -6,8 +6,8 @@ internal import Glibc
 
 /// A whole LivePlaza on this machine: Redis, the broker and the services as supervised child processes.
 ///
-/// `start()` starts all processes, `stop()` ends them in order. The kernel kills every child when this process ends.
-/// Any task may call any method; blocking work runs on dedicated threads.
+/// `start()` starts all processes, `stop()` ends the services before Redis and the broker. The kernel kills every child
+/// when this process ends. Any task may call any method; blocking work runs on dedicated threads.
 package final class LocalCluster: Sendable {
     /// The options passed to `init`.
     package let options: ClusterOptions
@@ -157,7 +157,7 @@ package final class LocalCluster: Sendable {
         }
     }
 
-    /// Ends a process in order if it runs, and starts it again at once.
+    /// Ends a process with SIGTERM if it runs, and starts it again without back-off.
     ///
     /// Returns when the new process has a pid.
     package func restart(_ name: String) async throws(ClusterError) {
@@ -194,7 +194,7 @@ package final class LocalCluster: Sendable {
         return plan.name
     }
 
-    /// Ends a process in order and removes it from the cluster; returns when it has ended.
+    /// Ends a process with SIGTERM and removes it from the cluster; returns when it has ended.
     package func remove(_ name: String) async throws(ClusterError) {
         guard self.table.current[name] != nil else { throw .unknownProcess(name) }
         await runOnDedicatedThread("cluster-remove") {

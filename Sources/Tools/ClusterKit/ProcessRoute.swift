@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way of one process to Redis and the brokers, where it is not the direct one: through a proxy.
+/// How one process reaches Redis and the brokers through a proxy instead of directly.
 package struct ProcessRoute: Sendable, Equatable {
-    /// The way to one broker, which needs a listener of its own for each process with another way: a client learns the
-    /// addresses of the brokers from the broker itself.
+    /// The route to one broker.
+    ///
+    /// A client learns the addresses of all brokers from a broker. Therefore the broker needs a listener for each
+    /// process that has a route, so that it can name the proxy's address to that process.
     package struct Broker: Sendable, Equatable {
         /// The port on which the broker listens.
         package var listener: Int
-        /// The port that the broker names to the process.
+        /// The port that the broker names to the process: the proxy's.
         package var advertised: Int
 
         package init(listener: Int, advertised: Int) {
@@ -16,9 +18,9 @@ package struct ProcessRoute: Sendable, Equatable {
         }
     }
 
-    /// The port at which the process reaches Redis; nil for the direct way.
+    /// The port at which the process reaches Redis; nil to connect directly.
     package var redisPort: Int?
-    /// The way to each broker, in their order; empty for the direct way.
+    /// The route to each broker, in the order of the brokers; empty to connect directly.
     package var brokers: [Broker]
 
     package init(redisPort: Int? = nil, brokers: [Broker] = []) {
@@ -26,7 +28,7 @@ package struct ProcessRoute: Sendable, Equatable {
         self.brokers = brokers
     }
 
-    /// The bootstrap addresses; nil for the direct way.
+    /// The bootstrap addresses; nil to connect directly.
     var bootstrap: String? {
         self.brokers.isEmpty ? nil : self.brokers.map { "127.0.0.1:\($0.advertised)" }.joined(separator: ",")
     }

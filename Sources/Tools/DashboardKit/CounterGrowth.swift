@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Observability
 
-/// How much the counters of a cluster have grown since the dashboard began, although its processes start again.
+/// How much the counters of a cluster have grown since the dashboard began, across restarts of its processes.
 ///
-/// A process that was started again counts from 0. It is recognised by its start time; what it counted between the
-/// last round before its end and its end is lost.
+/// A restarted process counts from 0 again. It is recognised by its start time. What its predecessor counted after the
+/// last round in which it was read is lost.
 package struct CounterGrowth: Sendable {
     private struct Last: Sendable {
         var startTime: Double
@@ -17,7 +17,7 @@ package struct CounterGrowth: Sendable {
     /// The growth of each counter in the last round.
     package private(set) var latest: [MetricsTable.Sample: Double] = [:]
 
-    /// Nothing has been counted.
+    /// Creates a value before the first round.
     package init() {}
 
     /// Adds a round of readings; processes without metrics are left as they were.
@@ -31,7 +31,8 @@ package struct CounterGrowth: Sendable {
                 let isRestarted = before.startTime != startTime
                 for (sample, value) in counters {
                     let base = isRestarted ? 0 : before.values[sample] ?? 0
-                    // A counter never decreases in one process; a page that was cut off may seem so.
+                    // A counter never decreases in one process, but a number at the end of a page that was cut off may
+                    // be too low.
                     self.latest[sample, default: 0] += max(0, value - base)
                 }
             }

@@ -13,10 +13,10 @@ package struct DashboardModel: Sendable {
     private var readings: [ProcessReading] = []
     private var lastRound: Int?
 
-    /// Nothing is known.
+    /// Creates a model of a cluster that has not been read yet.
     package init() {}
 
-    /// Whether a process is not ready again after its end, so that its state should be asked for often.
+    /// Whether a process has ended and its successor is not ready yet; the states are then read more often.
     package var isRecovering: Bool { self.clock.isRunning }
 
     /// Adds a whole round: states and metrics.
@@ -34,7 +34,7 @@ package struct DashboardModel: Sendable {
         self.lastRound = time
     }
 
-    /// Takes note of the states of processes between two rounds; their metrics stay those of the last round.
+    /// Updates the states of processes between two rounds; their metrics remain those of the last round.
     package mutating func observe(_ readings: [ProcessReading], at time: Int) {
         self.clock.observe(readings, at: time)
         let known = Dictionary(self.readings.map { ($0.name, $0.metrics) }) { first, _ in first }
@@ -45,15 +45,15 @@ package struct DashboardModel: Sendable {
         }
     }
 
-    /// Takes note that the dashboard has killed a process.
+    /// Records that the dashboard has killed a process.
     package mutating func killed(_ name: String, pid: Int32, at time: Int) {
         self.clock.killed(name, pid: pid, at: time)
     }
 
-    /// What a page is told.
+    /// The report for a page.
     ///
     /// - Parameters:
-    ///   - number: the first sample that the page lacks.
+    ///   - number: the number of the first sample that the page lacks.
     ///   - time: in milliseconds since the dashboard began.
     /// - Returns: the state of the cluster, and those samples.
     package func report(from number: Int, at time: Int) -> DashboardReport {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Observability
 
-/// What the dashboard tells its page, as JSON.
+/// The report that the dashboard sends to its page as JSON.
 package struct DashboardReport: Sendable, Equatable, Encodable {
     /// A process.
     package struct Process: Sendable, Equatable, Encodable {
@@ -34,7 +34,7 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         }
     }
 
-    /// The ledgers of the feeds: what went in equals what came out, or there is a gap.
+    /// The counts of messages and of deliveries; in each of the two ledgers, a gap is what is in no other column.
     package struct Ledger: Sendable, Equatable, Encodable {
         package var published: Double
         package var admitted: Double
@@ -70,7 +70,7 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
 
     /// Milliseconds since the dashboard began.
     package var now: Int
-    /// The number of the next sample, which the page asks for next.
+    /// The number of the next sample, with which the page's next request begins.
     package var next: Int
     /// The samples that the page lacked, oldest first.
     package var samples: [DashboardSample]
@@ -84,7 +84,7 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
     package var ledger: Ledger
     /// Resumes that were replayed exactly since the dashboard began.
     package var replays: Double
-    /// Resumes that were sent to the snapshot since the dashboard began, by reason.
+    /// Resumes whose client had to load a snapshot instead, since the dashboard began, by reason.
     package var replaysRefused: [String: Double]
     /// Dead letters of the processes that run.
     package var deadLetters: Double

@@ -13,7 +13,7 @@ package struct DashboardSample: Sendable, Equatable, Encodable {
     package var messages = 0.0
     /// The median time of a call in milliseconds, over the last 10 rounds; nil without calls.
     package var p50: Double?
-    /// 99 % of calls were as quick, in milliseconds; nil without calls.
+    /// The 99th percentile of the time of a call in milliseconds, over the same rounds; nil without calls.
     package var p99: Double?
     /// Messages dropped by the feed budget or shed for slow readers, per second.
     package var drops = 0.0

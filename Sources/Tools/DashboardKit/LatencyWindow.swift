@@ -9,7 +9,7 @@ package struct LatencyWindow: Sendable {
 
     /// - Parameters:
     ///   - name: the metric, without `_bucket`.
-    ///   - rounds: how many rounds count; few make a quantile jump, many make it slow.
+    ///   - rounds: how many rounds count; with few a quantile jumps, with many it reacts slowly.
     package init(_ name: String, rounds: Int = 10) {
         self.name = "\(name)_bucket"
         self.rounds = rounds
@@ -31,7 +31,7 @@ package struct LatencyWindow: Sendable {
     /// A quantile in milliseconds.
     ///
     /// - Parameter share: from 0 to 1.
-    /// - Returns: nil when nothing was measured. Beyond the last bound, that bound.
+    /// - Returns: nil when nothing was measured; at most the upper bound of the last finite bucket.
     package func milliseconds(_ share: Double) -> Double? {
         var sums: [Double: Double] = [:]
         for round in self.window { sums.merge(round) { $0 + $1 } }

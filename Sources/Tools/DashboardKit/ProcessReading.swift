@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LoadKit
 
-/// What one round of the dashboard has learnt about a process.
+/// What the dashboard has read about a process in one round.
 package struct ProcessReading: Sendable {
     /// The instance's name, such as `gateway-1`.
     package var name: String
@@ -11,11 +11,11 @@ package struct ProcessReading: Sendable {
     package var pid: Int32?
     /// Whether its probe answered that it is ready.
     package var isReady: Bool
-    /// Its own words about why it is not ready.
+    /// Its own description of why it is not ready; nil if it is, or gives none.
     package var problem: String?
-    /// How often the supervisor has started it again.
+    /// How often the supervisor has restarted it.
     package var restarts: Int
-    /// How it ended the last time; nil if it never did.
+    /// A description of its last end; nil if it never ended.
     package var lastEnd: String?
     /// Its metrics; nil if it has none or did not answer.
     package var metrics: MetricsTable?
@@ -69,7 +69,7 @@ package struct MetricsTable: Sendable, Equatable {
         guard let brace = text.firstIndex(of: "{") else { return Sample(name: text, labels: [:]) }
         var labels: [String: String] = [:]
         let parts = text[text.index(after: brace)...].split(separator: "\"", omittingEmptySubsequences: false)
-        // Names and values take turns: `a=`, `x`, `,b=`, `y`, `}`.
+        // Names and values alternate: `a=`, `x`, `,b=`, `y`, `}`.
         for index in stride(from: 0, to: parts.count - 1, by: 2) {
             let name = parts[index].drop { $0 == "," || $0 == " " }.prefix { $0 != "=" }
             labels[String(name)] = String(parts[index + 1])

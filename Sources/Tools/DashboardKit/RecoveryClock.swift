@@ -6,7 +6,7 @@ package struct RecoveryClock: Sendable {
     package struct Entry: Sendable, Equatable, Encodable {
         /// The process.
         package var name: String
-        /// Whether the dashboard killed it; false if it ended by itself or by others.
+        /// Whether the dashboard killed it; false if it ended for another reason.
         package var isKill: Bool
         /// When it ended or its end was noticed, in milliseconds since the dashboard began.
         package var endedAt: Int
@@ -28,13 +28,13 @@ package struct RecoveryClock: Sendable {
     /// The last entries, newest last.
     package private(set) var entries: [Entry] = []
     private var pids: [String: Int32] = [:]
-    /// The processes that have ended and are not ready again, with the pid that ended.
+    /// The processes that have ended and whose successor is not ready yet, with the pid that ended.
     private var away: [String: Int32?] = [:]
 
-    /// No process has ended.
+    /// Creates a clock without entries.
     package init() {}
 
-    /// Whether a process is not ready again yet.
+    /// Whether a process has ended and its successor is not ready yet.
     package var isRunning: Bool { !self.away.isEmpty }
 
     /// Begins to measure because the dashboard has killed a process.
@@ -43,7 +43,7 @@ package struct RecoveryClock: Sendable {
         self.begin(name, pid: pid, isKill: true, at: time)
     }
 
-    /// Takes note of which processes run and are ready.
+    /// Compares the processes with those of the last call, to find those that have ended or have become ready.
     package mutating func observe(_ readings: [ProcessReading], at time: Int) {
         for reading in readings {
             let before = self.pids[reading.name]
@@ -51,7 +51,8 @@ package struct RecoveryClock: Sendable {
                 self.begin(reading.name, pid: before, isKill: false, at: time)
             }
             if let pid = reading.pid { self.pids[reading.name] = pid }
-            // The state may still name the killed process, whose last answer was that it is ready.
+            // The state may still name the process that was killed, with its last readiness; a successor has another
+            // pid.
             guard let ended = self.away[reading.name], reading.isReady, reading.pid != nil, reading.pid != ended else {
                 continue
             }

@@ -3,7 +3,8 @@
 /// Which requests the dashboard answers (R13.35).
 ///
 /// The dashboard has no sign-in: whoever uses this machine may use it. Pages of other origins in the same browser must
-/// not, neither by a form or script that sends requests here, nor by a host name that was made to lead to loopback.
+/// not, neither by a form or script that sends requests here (CSRF), nor by a host name that resolves to loopback (DNS
+/// rebinding).
 package struct RequestGuard: Sendable {
     private let hosts: Set<String>
 

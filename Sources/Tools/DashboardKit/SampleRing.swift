@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The last samples, in order, each with a number; older ones are forgotten.
+/// The last samples, oldest first, each with a number; older ones are dropped.
 package struct SampleRing<Sample: Sendable>: Sendable {
     /// How many samples are kept.
     package let capacity: Int
-    /// How many samples were ever added, which is the number of the next one.
+    /// How many samples were ever added, which is also the number of the next one.
     package private(set) var count = 0
     private var samples: [Sample] = []
 

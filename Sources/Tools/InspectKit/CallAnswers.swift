@@ -10,7 +10,7 @@ package struct CallAnswers {
         if case .time(let milliseconds) = PlazaTopic.replies.retention { return Milliseconds(milliseconds) }
         return Milliseconds(0)
     }()
-    /// An answer that is missing for longer is not on its way any more.
+    /// A call that has had no answer for longer than this will not get one.
     private static let pendingTime: Milliseconds = .seconds(15)
 
     private struct Place: Hashable {
@@ -70,7 +70,8 @@ package struct CallAnswers {
     ///
     /// - Parameters:
     ///   - call: the call, or the last of its steps.
-    ///   - readAt: when the topics were read: a missing answer may be too new, or too old to be stored.
+    ///   - readAt: when the topics were read. The answer of a newer call may not be written yet, that of an old call
+    ///     may not be stored any more.
     ///   - feedStart: the time from which the feed was read; nil if it was not.
     /// - Returns: the answer, or `unknown` with a sentence about why none was found.
     package mutating func answer(to call: CallRecord, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {

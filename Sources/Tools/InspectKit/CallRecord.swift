@@ -96,7 +96,7 @@ package struct CallAnswer: Equatable, Sendable {
     package var verdict: Verdict
     /// The reply code's name and number; nil for a call that was not rejected.
     package var code: ReplyCode?
-    /// Why, or what the answer contained.
+    /// The reason of a rejection, or a description of the result.
     package var why: String
     /// The position of the message in the feed.
     package var position: FeedPosition?

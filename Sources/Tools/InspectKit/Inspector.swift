@@ -3,18 +3,18 @@ package import KafkaClient
 package import MachineKit
 package import PlazaModel
 
-/// Reads what a replay needs, topic after topic, and replays it.
+/// Reads the records that a replay needs, topic after topic, and replays them.
 ///
 /// All methods block their thread.
 package struct Inspector {
-    /// What was asked about.
+    /// What to replay.
     package struct Query: Sendable {
         package var app: AppID
         package var live: LiveID?
         package var user: UserID?
-        /// How far back the lines go.
+        /// The length of the window of time, which ends now.
         package var last: Milliseconds
-        /// How long a silent client stays in a live.
+        /// The presence lease: how long a client without heartbeats stays in a live.
         package var lease: Milliseconds
 
         package init(app: AppID, live: LiveID?, user: UserID?, last: Milliseconds, lease: Milliseconds) {
@@ -29,7 +29,8 @@ package struct Inspector {
     private static let inboxes: [PlazaTopic] = [
         .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox,
     ]
-    /// A call is written some time before its feed item, which may be the first one in the window.
+    /// How long before the window calls are read, because the call of the first feed item in the window is older than
+    /// the item.
     private static let callLead: Milliseconds = .seconds(30)
 
     private let scanner: TopicScanner
@@ -76,7 +77,8 @@ package struct Inspector {
             guard let key = record.key, key == app || key.starts(with: app + [UInt8(ascii: "/")]) else { return false }
             return record.value?.contains(name) ?? false
         }
-        // Creates are keyed by the owner, who may be anybody; co-hosting by the app.
+        // Commands that create a live are keyed by its owner, who is not known here, so all partitions are read.
+        // Co-host commands are keyed by the app.
         try self.read(TopicScan(.directoryInbox, from: start - Self.callLead, keeps: ofOwnerOrLive))
         let appPartition = [Int32(PlazaTopic.partition(of: self.query.app.text, among: self.partitionCount))]
         try self.read(
@@ -136,7 +138,7 @@ package enum ReplySession {
     /// Scanned instead of decoded, because the topic holds the answers of all users.
     package static func find(in reply: [UInt8]) -> String? {
         let mark = Array("\"session\":\"".utf8)
-        // `request` stands behind the outcome in the order of names, so the last mark is the request's.
+        // The members of a reply are sorted by name, so `request` follows the outcome and has the last match.
         guard reply.count > mark.count else { return nil }
         for start in stride(from: reply.count - mark.count, through: 0, by: -1)
         where reply[start] == mark[0] && reply[start..<(start + mark.count)].elementsEqual(mark) {

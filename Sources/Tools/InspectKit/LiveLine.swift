@@ -112,7 +112,7 @@ extension SafeText {
 
 /// The first line of a live's replay.
 package enum LiveHeading {
-    /// What the live is, for people.
+    /// Describes the live to people.
     ///
     /// - Parameters:
     ///   - live: the live that was asked for.

@@ -15,8 +15,8 @@ package struct LiveReplay {
 
     /// - Parameters:
     ///   - live: the live.
-    ///   - window: the times of the lines; the topics were read at its end.
-    ///   - lease: how long a silent client stays in a live.
+    ///   - window: the times of the lines to return; its end is when the topics were read.
+    ///   - lease: how long a client without heartbeats stays in a live.
     package init(_ live: LiveKey, window: ClosedRange<Timestamp>, lease: Milliseconds) {
         self.live = live
         self.window = window
@@ -34,8 +34,8 @@ package struct LiveReplay {
     ///
     /// - Parameters:
     ///   - live: the live.
-    ///   - window: the times of the lines; the topics were read at its end.
-    ///   - lease: how long a silent client stays in a live.
+    ///   - window: the times of the lines to return; its end is when the topics were read.
+    ///   - lease: how long a client without heartbeats stays in a live.
     ///   - entries: records in any order, also those of other lives, which are ignored. Those of presence's inbox must
     ///     begin one lease before the window, and those of `rooms` and `stages` as early as possible.
     /// - Returns: the feed items, and the calls that were rejected, dropped or not answered, oldest first.
@@ -130,11 +130,11 @@ package struct LiveReplay {
         self.lines.append(line)
     }
 
-    /// Adds a line for a call that is not in the feed and was not simply done.
+    /// Adds a line for a call that was not applied, and so has no feed item.
     private mutating func addCall(_ outcome: CallOutcome) {
         let call = outcome.call
         guard outcome.isLastStep, outcome.answer.verdict != .applied, self.window.contains(call.time) else { return }
-        // Answers of reads and joins are forgotten after ten minutes; only messages are worth a line without one.
+        // The broker keeps answers for ten minutes only. Of calls without an answer, only messages are worth a line.
         guard outcome.answer.verdict != .unknown || call.isMessage else { return }
         var line = LiveLine(
             time: call.time, place: call.place, feedClass: call.feedClass, kind: call.kind, user: call.user,

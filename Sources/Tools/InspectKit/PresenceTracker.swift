@@ -4,26 +4,27 @@ package import PlazaModel
 
 /// Who is in a live, from the records in presence's inbox.
 ///
-/// Presence itself keeps its leases in Redis, where no past is stored. The inbox has what they are made of: joins,
-/// heartbeats of gateways and kicks. A replay that begins one lease before its window therefore knows all members.
+/// Presence itself keeps its leases in Redis, which stores no history. The inbox has the records from which the leases
+/// are made: joins, heartbeats of gateways and kicks. A replay that begins one lease before its window therefore knows
+/// all members.
 package struct PresenceTracker: Sendable {
     private struct Member {
         var ticket: Ticket
         var leaseEnd: Timestamp
     }
 
-    /// How often leases are looked through; the display is up to this much too late.
+    /// How often expired leases are removed; a member may be shown up to this long after its lease has expired.
     private static let sweepInterval: Milliseconds = .seconds(1)
 
     private let lease: Milliseconds
     private var members: [UserID: [SessionID: Member]] = [:]
     /// Tickets below these are invalid, because the user was kicked at that offset.
     private var floors: [UserID: Ticket] = [:]
-    /// The highest ticket with which a session left.
+    /// The highest ticket with which a session left; a late heartbeat with this ticket or a lower one is ignored.
     private var left: [SessionID: Ticket] = [:]
     private var lastSweep: Timestamp?
 
-    /// - Parameter lease: how long a silent client stays in a live (`--lease-seconds` of the services).
+    /// - Parameter lease: how long a client without heartbeats stays in a live (`--lease-seconds` of the services).
     package init(lease: Milliseconds) { self.lease = lease }
 
     /// The number of users who are in the live.

@@ -4,14 +4,14 @@ package import PlazaWire
 
 /// What a live looked like at a moment: who was present, its stage and its battle.
 package struct Scene: Equatable, Sendable {
-    /// The most users that a scene names; the number counts all.
+    /// The maximum number of users whose ids a scene holds; `presentCount` counts all.
     package static let maxUsers = 100
 
-    /// The users who were in the live.
+    /// The number of users who were in the live.
     package var presentCount = 0
-    /// Their ids, at most `maxUsers`.
+    /// The ids of these users, at most `maxUsers`.
     package var present: [UserID] = []
-    /// The number that clients were told: without the owner, and up to a second old; nil if none was read.
+    /// The count of viewers that clients were shown: without the owner, and up to a second old; nil if none was read.
     package var shownCount: Int?
     /// Whether the shown number was known to be out of date.
     package var isCountStale = false

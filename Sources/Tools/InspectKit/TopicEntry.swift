@@ -12,7 +12,7 @@ package struct TopicEntry: Equatable, Sendable {
     /// When the broker appended the record.
     package var time: Timestamp
     package var key: String
-    /// Nil: a tombstone.
+    /// The value; nil in a tombstone.
     package var value: [UInt8]?
     package var headers: [String: [UInt8]]
 
@@ -49,8 +49,8 @@ package struct TopicEntry: Equatable, Sendable {
 
     /// Whether this entry comes before another in a replay.
     ///
-    /// The order of two topics is that of the broker's times. At the same time a state comes before the feed item that
-    /// announces it, and within a partition the offsets decide.
+    /// Entries are in the order of the broker's times. At the same time, a state comes before the feed item that
+    /// announces it. Within a partition, entries are in the order of their offsets.
     static func isBefore(_ a: TopicEntry, _ b: TopicEntry) -> Bool {
         let (rankA, rankB) = (a.topic == .roomFeed ? 1 : 0, b.topic == .roomFeed ? 1 : 0)
         return (a.time.milliseconds, rankA, a.topic.rawValue, a.partition, a.offset)

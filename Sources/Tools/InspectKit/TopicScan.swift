@@ -8,11 +8,11 @@ package import ServiceShell
 /// Which records of a topic are read.
 package struct TopicScan: Sendable {
     package var topic: PlazaTopic
-    /// The partitions to read; nil: all.
+    /// The partitions to read; nil for all.
     package var partitions: [Int32]?
-    /// The time of the first record; nil: the topic's oldest.
+    /// The earliest time of a record; nil to begin with the topic's oldest record.
     package var from: Timestamp?
-    /// Whether a record is kept; all others are forgotten at once.
+    /// Whether a record is returned; all others are dropped at once.
     package var keeps: @Sendable (IncomingRecord) -> Bool
 
     package init(
@@ -26,11 +26,11 @@ package struct TopicScan: Sendable {
     }
 }
 
-/// Reads windows of topics without a consumer group, up to the ends that they have when the scan begins.
+/// Reads windows of topics without a consumer group, up to the ends that the partitions have when the scan begins.
 ///
 /// All methods block their thread.
 package final class TopicScanner {
-    /// The most records that one scan reads.
+    /// The maximum number of records that one scan reads.
     private let maxRecords: Int
     private let settings: KafkaSettings
     private let mode: KafkaMode
@@ -38,7 +38,7 @@ package final class TopicScanner {
 
     /// How long a scan waits for the next record.
     private static let timeout: Milliseconds = .seconds(15)
-    /// How far from the end a partition is read whose broker knows no times, as the in-memory one.
+    /// How many records before its end a partition is read on a broker that cannot look up times: the in-memory one.
     private static let recordsWithoutTimes: Int64 = 100_000
 
     /// Connects to the brokers.
@@ -47,7 +47,7 @@ package final class TopicScanner {
     ///   - brokers: `host:port`, separated by commas.
     ///   - security: how connections to them are secured.
     ///   - mode: the broker's mode; feeds on the in-memory broker have no claims.
-    ///   - maxRecords: the most records that one scan reads.
+    ///   - maxRecords: the maximum number of records that one scan reads.
     /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
     ///   when one refuses the connection.
     package init(brokers: String, security: KafkaSecurity, mode: KafkaMode, maxRecords: Int) throws(KafkaError) {
@@ -58,7 +58,7 @@ package final class TopicScanner {
         self.consumer = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
     }
 
-    /// Leaves the brokers.
+    /// Closes the connections to the brokers.
     package func close() { self.consumer.close() }
 
     /// The number of partitions of each topic.
@@ -155,12 +155,13 @@ package final class TopicScanner {
         let offsets = try self.consumer.offsets(
             forTimes: [partition: max(0, time.milliseconds)], timeout: .seconds(10))
         if let offset = offsets[partition], offset >= 0 { return offset }
-        // The in-memory broker knows no times. With Kafka there is no record after the time, and all that are read
-        // here are dropped.
+        // Kafka finds no offset if the partition has no record at or after the time, so there is nothing to read before
+        // `end`. The in-memory broker cannot look up times at all, so its last records are read; those before the time
+        // are dropped later.
         return self.mode == .full ? end : max(beginning, end - Self.recordsWithoutTimes)
     }
 
-    /// The filter that recognises batches of former owners, and the offset at which it must begin.
+    /// The filter that recognises batches of former owners, and the offset of the first record that it must get.
     private func filter(of partition: Int32, from start: Int64) throws(KafkaError) -> (BatchFilter, Int64) {
         let checkpoints = try AppendedFeed.checkpointClient(self.settings, mode: self.mode)
         defer { checkpoints?.close() }

@@ -65,7 +65,7 @@ package struct UserNotice: Equatable, Sendable {
     package var kind: String
     package var details: String
 
-    /// The notice of a record; nil for one between gateways.
+    /// The notice of a record; nil for a notice that gateways send to each other.
     init?(_ entry: TopicEntry) {
         guard let notice = entry.decode(JSONValue.self), let (kind, content) = notice["content"]?.members.first,
             kind != "signedInElsewhere"
@@ -127,7 +127,7 @@ package enum UserReplay {
     /// - Parameters:
     ///   - user: the user.
     ///   - live: shows only calls and notices about this live; nil: all.
-    ///   - window: the times of the lines; the topics were read at its end.
+    ///   - window: the times of the lines to return; its end is when the topics were read.
     ///   - entries: records in any order, also those of other users, which are ignored.
     /// - Returns: the calls and notices, oldest first.
     package static func run(
@@ -163,7 +163,7 @@ package enum UserReplay {
             .map(\.element)
     }
 
-    /// The requests of the user's calls, whose answers are to be read.
+    /// The sessions of the user's calls, whose answers must be read.
     package static func sessions(of user: UserKey, in entries: [TopicEntry]) -> Set<String> {
         Set(
             entries.compactMap { CallRecord($0) }.filter { $0.app == user.app && $0.user == user.user }

@@ -3,7 +3,7 @@ internal import Observability
 
 /// The latencies of a run, in microseconds since the due time of each message.
 struct LoadLatencies {
-    /// The latencies until the receipt by each viewer, without the current second.
+    /// The latencies until the receipt by each viewer, in the seconds that have ended.
     private(set) var deliveries = Histogram()
     /// The latencies until the sender's reply.
     private(set) var acknowledgements = Histogram()

@@ -69,13 +69,13 @@ package struct LoadReport: Encodable, Sendable {
     /// The number of messages that were received under another feed number than their reply named.
     package var numberMismatches: Int
     package var reconnects: Int
-    /// The number of tips that a viewer left, although no viewer left.
+    /// The number of tips that told of a viewer who left, although no viewer leaves during a run.
     package var unexpectedLeaveTips: Int
     /// The longest time in which no viewer of a live received anything while messages were due.
     package var longestPauseMilliseconds: Double
     /// What went wrong besides lost messages, one sentence each: a login, a join, or a lost live.
     package var failures: [String]
-    /// The sums of the servers' own counters over the run, as far as no count is missing.
+    /// The sums of the servers' own counters over the run; only the sums of which no count is missing.
     package var ledger: [String: Double]?
     /// The sums that are only lower bounds, because some counts may be missing.
     package var ledgerAtLeast: [String: Double]?

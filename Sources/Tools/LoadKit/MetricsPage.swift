@@ -2,7 +2,7 @@
 
 /// The samples of a page in the text format of Prometheus.
 package struct MetricsPage: Sendable {
-    /// The values by name with labels, in the form in which the page has them.
+    /// The values; each key is a sample's name with its labels, as the page writes them.
     package let values: [String: Double]
 
     /// Reads a page; lines that are no samples are skipped.

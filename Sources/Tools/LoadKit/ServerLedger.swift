@@ -50,6 +50,7 @@ package struct ServerLedger: Sendable {
         let program: Program
         var last: Reading?
         var isUnreachable = false
+        /// Whether the process did not answer in the first round, so that its earlier counts are unknown.
         var wasUnknownAtFirst = false
         var wasRestarted = false
         /// How much each metric grew since the first reading.

@@ -11,11 +11,12 @@ package struct ScalePlan: Sendable {
     package var instances = [1, 2, 4]
     /// How long each step is measured.
     package var measured = Duration.seconds(15)
-    /// How many lives have calls for each instance, and how often each.
+    /// The number of lives with calls, for each instance.
     ///
-    /// The load grows with the instances. Otherwise each would get fewer calls in a batch, and a batch has a cost of its
-    /// own.
+    /// The load grows with the instances. Otherwise each instance would get fewer calls in a batch, and the fixed cost
+    /// of a batch would make each call more expensive.
     package var lives = 24
+    /// The time between two calls of one live.
     package var interval = Duration.milliseconds(150)
     /// A part of all names, unique in the cluster.
     package var name: String
@@ -58,7 +59,7 @@ package enum ScaleRunner {
             say("\(kind.rawValue) with \(count)")
             let missing = count - 1 - added.count
             var names: [String] = []
-            // Messages run while the instances come, so that a pause, a loss or a repetition is seen.
+            // Messages are sent while instances are added, so that a pause, a loss or a repetition is noticed.
             let change = try await Self.load(plan, "\(kind.shortName)\(count)", cluster) {
                 // One after the other: a consumer that has just joined its group joins it again only after a second,
                 // so a second new member within that time would make the first rebalance last that long.
@@ -110,7 +111,7 @@ package enum ScaleRunner {
             cpuSeconds: max(0, end.seconds(since: begin) - idle * seconds), pauseMilliseconds: 0, findings: refused)
     }
 
-    /// Runs messages in some lives, and `change` two seconds after the first message.
+    /// Sends messages in some lives, and performs `change` two seconds after the first message.
     ///
     /// `name` is a part of the names of users, which have at most 32 bytes.
     private static func load(
@@ -121,7 +122,7 @@ package enum ScaleRunner {
         load.duration = .seconds(12)
         let (sending, began) = AsyncStream.makeStream(of: Void.self)
         let run = Task { [load] in
-            // Also a load that cannot begin ends the wait.
+            // If the load cannot begin, this ends the wait for its first message.
             defer { began.finish() }
             return try await LoadRunner.run(load) { progress in
                 if progress.stage == .sending, progress.elapsed >= .seconds(2) { began.finish() }

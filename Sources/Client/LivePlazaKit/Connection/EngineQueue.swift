@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// Runs work one piece after the other, in order.
+/// Runs pieces of work one after the other, in the order in which they are added.
 protocol WorkQueue: Sendable {
     /// Adds work from any thread.
     func async(_ work: @escaping @Sendable () -> Void)
-    /// Ends the program unless this is called by the queue's work.
+    /// Traps unless it is called on the queue.
     func preconditionIsCurrent()
 }
 
@@ -19,8 +19,8 @@ struct DispatchWorkQueue: WorkQueue {
 
 /// The executor of an engine: a serial queue.
 ///
-/// Everything of a client happens on the queue on which the app receives completions and publications, so none of them
-/// needs a further hop, and their order is the order of the work.
+/// All work of a client runs on the queue on which the app receives completions and publications. Therefore they need
+/// no hop to another queue, and they arrive in the order of the work.
 final class EngineQueue: SerialExecutor {
     private let queue: any WorkQueue
 

@@ -7,19 +7,19 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The clock and the timers of a client; a test turns its own.
+/// The clock and the timers of a client; tests use a clock that they control.
 protocol PlazaClock: Sendable {
-    /// Milliseconds of a clock that never goes back.
+    /// Milliseconds of a monotonic clock.
     var now: Double { get }
     /// Milliseconds since 1970.
     var wall: Double { get }
-    /// Calls `action` on the queue after so many milliseconds, unless the timer is cancelled before.
+    /// Calls `action` on the queue after `delay` milliseconds, unless the timer is cancelled before.
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer
 }
 
-/// Something that is due later.
+/// A scheduled action.
 struct PlazaTimer: Sendable {
-    /// Takes it back; without effect if it is over.
+    /// Cancels the action; has no effect once it has run.
     let cancel: @Sendable () -> Void
 }
 
@@ -34,7 +34,7 @@ struct DeviceClock: PlazaClock {
     var wall: Double { Date().timeIntervalSince1970 * 1000 }
 
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
-        // A timer that is cancelled keeps nothing alive.
+        // A cancelled timer must retain nothing, so the action is stored where it can be dropped.
         let due = Locked<(@Sendable () -> Void)?>(action)
         let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * 1_000_000)
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {

@@ -7,19 +7,20 @@ public struct PlazaOptions: Sendable {
     public var gateways: [String]
     /// Gives a token for the user.
     ///
-    /// It is asked when no token is known, and before the present one ends. Nil: the token of the login is the only one.
+    /// It is called when no token is known, and before the present one expires. Nil if the token of the login is the
+    /// only one.
     public var tokenProvider: (@Sendable () async throws -> String)?
-    /// Opens the WebSockets; nil: URLSession's, on Apple systems.
+    /// Opens the WebSockets; nil to use URLSession, on Apple systems only.
     public var transport: (any Transport)?
-    /// Where the client works, and where completions, publishers and delegates are called.
+    /// The queue on which the client works and on which completions, publishers and delegates are called.
     public var deliveryQueue: DispatchQueue
     /// How long a login may take.
     public var loginTimeout: Duration
-    /// How long a call may take, reconnects included.
+    /// How long a call may take, including reconnects.
     public var callTimeout: Duration
     /// The name under which the server counts the client's calls.
     ///
-    /// It has 1 to 40 letters, digits, hyphens or underscores. Nil: a new one for each login.
+    /// It has 1 to 40 letters, digits, hyphens or underscores. Nil for a new one with each login.
     public var session: String?
 
     /// Makes options; all but the gateways have values that suit most apps.

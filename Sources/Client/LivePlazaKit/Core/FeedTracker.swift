@@ -7,7 +7,7 @@ struct FeedTracker: Sendable {
     private(set) var position: FeedPosition?
     /// The token of the last frame, for a resume.
     private(set) var token: String?
-    /// How many items were left out.
+    /// The number of items that were never received.
     private(set) var missing: Int64 = 0
 
     /// Continues at the position at which the server resumes the feed, without a replay.
@@ -26,7 +26,7 @@ struct FeedTracker: Sendable {
 
     /// Records a frame.
     ///
-    /// - Returns: the items that are new, and whether items before them were left out.
+    /// - Returns: the items that are new, and whether items before them are missing.
     mutating func record(_ frame: FeedFrame) -> (items: [FrameItem], hasGap: Bool) {
         guard let known = self.position, frame.position.epoch <= known.epoch else {
             self.accept(frame)
@@ -34,7 +34,7 @@ struct FeedTracker: Sendable {
         }
         let isEarlier = frame.position.epoch < known.epoch || frame.position.number < known.number
         guard !isEarlier else { return ([], false) }
-        // A history brings earlier messages; like a frame without items, it tells where the feed stands besides.
+        // A history contains earlier messages. Like a frame without items, it also gives the position of the feed.
         let first = frame.isHistory ? frame.position.number + 1 : frame.items.first?.n ?? frame.position.number + 1
         let left = first - known.number - 1
         if left > 0 { self.missing &+= left }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When to send a ping, and when a connection is taken as lost.
+/// When to send a ping, and when a connection counts as lost.
 ///
-/// Not every transport shows the server's WebSocket pings. Therefore the client sends a call after a silence of either
-/// side. All times are milliseconds of the core's clock.
+/// Not every transport reports the server's WebSocket pings. Therefore the client sends a call after one of the two
+/// sides has been silent. All times are milliseconds of the core's clock.
 struct Heartbeat: Sendable {
-    /// After how long a silence a ping is sent.
+    /// A ping is sent after a silence of this time.
     let interval: Double
-    /// How long anything may take to come after it.
+    /// How long the client waits for any frame after a ping.
     let answerTimeout: Double
     private var lastSent = 0.0
     private var lastReceived = 0.0
-    /// When the ping was sent that nothing came after; infinite if there is none.
+    /// When the ping was sent after which no frame was received; infinite if there is none.
     private var pingSent = Double.infinity
 
     init(interval: Double, answerTimeout: Double) {
@@ -19,7 +19,7 @@ struct Heartbeat: Sendable {
         self.answerTimeout = answerTimeout
     }
 
-    /// Whether a ping is not answered.
+    /// Whether no frame was received since the last ping.
     var isWaiting: Bool { self.pingSent != .infinity }
 
     /// A connection begins.
@@ -41,6 +41,6 @@ struct Heartbeat: Sendable {
     /// When a ping is due; infinite while one is not answered.
     var pingAt: Double { self.isWaiting ? .infinity : min(self.lastSent, self.lastReceived) + self.interval }
 
-    /// When the connection is taken as lost.
+    /// When the connection counts as lost.
     var lostAt: Double { self.pingSent + self.answerTimeout }
 }

@@ -5,14 +5,14 @@ internal import PlazaWire
 
 /// A frame of the server as a client reads it.
 ///
-/// It is more tolerant than `ServerFrame`, because a server may be newer than an app: what this version does not know has
-/// no effect, and an item that cannot be read is left out alone.
+/// It is more tolerant than `ServerFrame`, because a server may be newer than an app: unknown frames and fields are
+/// ignored, and an item that cannot be decoded is left out without the rest of its frame.
 enum IncomingFrame: Sendable {
     case reply(id: Int64, ReplyContent)
     case feed(FeedFrame)
     case counts(LiveCount)
     case notice(NoticeFrame)
-    /// The gateway stops; the client leaves it within so many milliseconds.
+    /// The gateway stops; the client must disconnect within this many milliseconds.
     case drain(within: Double)
     /// A frame of a kind that this version does not know.
     case unknown
@@ -48,7 +48,7 @@ struct FeedFrame: Sendable {
 struct FrameItem: Sendable {
     var n: Int64
     var at: Timestamp
-    /// Nil: of a later version, or not of the protocol.
+    /// Nil if the content is of a later version, or violates the protocol.
     var content: FeedContent?
     /// Why the content cannot be read; nil if it can, or is of a later version.
     var fault: ErrorInfo?
@@ -62,9 +62,9 @@ struct NoticeFrame: Sendable {
     var id: String
     var live: LiveID
     var at: Timestamp
-    /// Of `kickedOut`: the lowest ticket that is still valid.
+    /// For `kickedOut`: the lowest ticket that is still valid.
     var floor: Ticket?
-    /// Nil: of a later version, or not of the protocol.
+    /// Nil if the content is of a later version, or violates the protocol.
     var content: NoticeContent?
     /// Why the content cannot be read; nil if it can, or is of a later version.
     var fault: ErrorInfo?
@@ -227,7 +227,7 @@ extension NoticeFrame: Decodable {
     }
 }
 
-/// Counts, of which only the live and the count are always there.
+/// Counts, of which only the live and the count are always present.
 private struct CountBody: Decodable {
     let count: LiveCount
 
@@ -252,7 +252,7 @@ private struct CountBody: Decodable {
 
 private struct DrainBody: Decodable { var reconnectWithin: Int64 }
 
-/// A value whose one key names its kind: read, of a kind that this version does not know, or wrong.
+/// A value whose only key names its kind: it was decoded, is of a kind that this version does not know, or is invalid.
 private enum Tolerant<Value: Decodable> {
     case value(Value)
     case unknown

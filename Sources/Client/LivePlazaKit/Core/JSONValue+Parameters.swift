@@ -14,7 +14,7 @@ extension JSONValue {
 
     /// A time span in whole seconds, rounded up.
     ///
-    /// What no number of seconds can be is sent as 0, which the server refuses or takes as its default.
+    /// A value that is not a valid number of seconds is sent as 0, which the server refuses or replaces by its default.
     static func seconds(_ interval: TimeInterval) -> JSONValue {
         .integer(Int64(exactly: interval.rounded(.up)) ?? 0)
     }

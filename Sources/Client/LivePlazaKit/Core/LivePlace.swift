@@ -2,25 +2,25 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Which live a client is in: ticket, position in the feed, and the last notice; all that a resume needs.
+/// Which live a client is in, with all that a resume needs: the ticket, the position in the feed, and the last notice.
 struct LivePlace: Sendable {
     /// The live that the client is in.
     private(set) var live: LiveID?
     private(set) var tracker = FeedTracker()
     private var ticket: Ticket?
-    /// Where the feed begins, as the join's reply said.
+    /// The token at which the feed begins, from the reply to the join.
     private var startToken: String?
     /// The id of the last notice.
     private(set) var lastNotice: String?
-    /// The live of a join without a reply.
+    /// The live of a join that has no reply yet.
     private var joining: LiveID?
-    /// Frames of that live, which wait for the reply.
+    /// Frames of that live that were received before the reply.
     private var early: [IncomingFrame] = []
 
-    /// How many frames of a live are kept while its join is not answered.
+    /// The maximum number of frames of a live that are kept until its join is answered.
     private static let maxEarlyFrames = 1000
 
-    /// How a login continues where the client was.
+    /// The parameters with which a login resumes the live; nil if there is none.
     var resumePoint: ResumePoint? {
         guard let live = self.live, let ticket = self.ticket else { return nil }
         let token = self.tracker.token ?? self.startToken
@@ -28,13 +28,13 @@ struct LivePlace: Sendable {
         return ResumePoint(live: live, ticket: ticket, position: position, token: token)
     }
 
-    /// A join was called; what is received for this live meanwhile is kept until its reply.
+    /// Begins a join: frames of the live are kept until the reply to the join.
     mutating func joining(_ live: LiveID) {
         self.joining = live
         self.early = []
     }
 
-    /// Where this user's notices continue.
+    /// Sets the id after which this user's notices continue, unless one is known.
     mutating func noticesFrom(_ id: String) {
         if self.lastNotice == nil, !id.isEmpty { self.lastNotice = id }
     }
@@ -65,16 +65,16 @@ struct LivePlace: Sendable {
         return self.live.map { [.resumed($0, replayed: replayed)] } ?? []
     }
 
-    /// The client could not return into its live.
+    /// The client could not resume its live.
     ///
-    /// `isLeaving`: whether the app has asked to leave already.
+    /// `isLeaving`: whether the app has already asked to leave it.
     mutating func lost(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
         guard let live = self.live else { return [] }
         self.forget()
         return [isLeaving ? .left(live) : .lost(live, error)]
     }
 
-    /// A call has ended: follows joins, leaves and ends.
+    /// Updates the place if the call that has ended was a join, a leave or an end of a live.
     mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         guard let live = call.live else { return [] }
         if call.method == "live.join", live == self.joining { return self.joinEnded(live, result) }
@@ -94,7 +94,7 @@ struct LivePlace: Sendable {
         }
     }
 
-    /// The client is in no live any more, so that a reconnect resumes none.
+    /// Forgets the live, so that a reconnect resumes none.
     mutating func forget() {
         self.live = nil
         self.ticket = nil
@@ -139,8 +139,8 @@ struct LivePlace: Sendable {
         if let fault = notice.fault { return [.badFrame(fault)] }
         guard let content = notice.content else { return [] }
         if case .kickedOut(let reason, let by) = content {
-            // Tickets below `floor` are void. A client whose ticket stays valid joined after the kick, or another device
-            // of the user was put out in its favour.
+            // Tickets below `floor` are void. If this client's ticket stays valid, it joined after the kick, or the
+            // kick removed another device of the user in favour of this one.
             let isVoid = notice.floor.map { floor in self.ticket.map { $0 < floor } ?? true } ?? true
             guard notice.live == self.live, isVoid else { return [] }
             self.forget()

@@ -4,12 +4,12 @@ internal import PlazaModel
 extension ErrorInfo {
     /// An error with one of the protocol's codes.
     ///
-    /// `retryAfter`: after how many milliseconds a retry makes sense; nil if it makes none.
+    /// `retryAfter`: the milliseconds after which to retry; nil if a retry is useless.
     init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil) {
         self.init(code: code.code, message: message, retryAfter: retryAfter.map { .milliseconds($0) })
     }
 
-    /// What a server sent that is not of the protocol.
+    /// The error for a frame of the server that violates the protocol.
     static func badFrame(_ what: String) -> ErrorInfo { ErrorInfo(.badFrame, "the server sent \(what)") }
 
     /// Whether the error has this code.
@@ -27,7 +27,7 @@ extension ErrorInfo {
     var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }
 }
 
-/// The close codes of a WebSocket that mean something to a client (PROTOCOL.md, section 14).
+/// The close codes that a client treats specially (PROTOCOL.md, section 14).
 enum CloseCode {
     static let normal = 1000
     /// The connection ended without a close frame, or could not be opened.
@@ -44,11 +44,11 @@ enum CloseCode {
 
 /// What the error of a login, or of a resume, means (PROTOCOL.md, section 7).
 enum LoginVerdict: Equatable, Sendable {
-    /// As if the connection was closed with the code.
+    /// Treat it like a connection that was closed with the code.
     case closed(code: Int)
-    /// Try the same later.
+    /// Try the same login again later.
     case again
-    /// The live is over for this client.
+    /// The live cannot be resumed; log in without it.
     case lost
     /// The client ends.
     case end

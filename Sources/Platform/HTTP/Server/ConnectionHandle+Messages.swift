@@ -27,7 +27,8 @@ extension ConnectionHandle {
             return (HTTPRequest.unreadable, .badRequest)
         }
         if headers.isTruncated || isQueryTooLong { return (request, .headersTooLarge) }
-        // Whoever reads these requests otherwise than a proxy in front takes a part of a body for a request.
+        // If this server and a proxy in front of it understand such a request differently, one of them takes a part of
+        // a body for another request (request smuggling).
         if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (request, .badRequest) }
         if let coding = byName["transfer-encoding"] {
             guard coding.lowercased() == "chunked", byName["content-length"] == nil else {

@@ -3,7 +3,7 @@ internal import PlazaModel
 
 /// Numbers at the ends of their ranges, wherever a call takes one.
 ///
-/// A gateway that adds to the rank in a list's cursor without a bound ends: Swift traps on overflow.
+/// A gateway that adds to the rank in a list's cursor without a check would crash, because Swift traps on overflow.
 package struct NumberAttack: Attack {
     package let name = "number"
     package let summary = "cursors, offsets, times and ids at the ends of their ranges, in calls"

@@ -49,8 +49,9 @@ private struct RecordClient: AttackClient {
         self.turns += 1
         let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
             .joined(separator: ",")
-        // Control characters, each of which is six bytes as JSON, are refused; quotes, each of two bytes, are not. Where
-        // both are taken, 1,000 bans of which one in eight is short exceed the broker's default limit of a message.
+        // A control character is six bytes as JSON, a quote is two. Services refuse control characters, so only the one
+        // call in eight whose reason has quotes is applied. A service that accepted both would write a row of 1,000
+        // bans that exceeds the broker's default limit of a message.
         let isShort = self.turns % 8 == 0
         let reason = String(repeating: isShort ? #"\""# : #"\u0001"#, count: isShort ? 100 : 200)
         let ban = "{\"live\":\"\(self.live)\",\"users\":[\(users)],\"duration\":-1,\"reason\":\"\(reason)\"}"

@@ -12,7 +12,9 @@ package final class ConsumerWaker: Sendable {
 
     init(_ queue: EventQueue) { self.queue = Locked(queue) }
 
-    /// Makes the waiting `poll` return at once; if no `poll` is waiting, the next `poll` that would wait.
+    /// Makes a waiting `poll` return at once.
+    ///
+    /// If none is waiting, the next `poll` that would wait returns at once instead.
     package func wakeUp() {
         guard let queue = self.queue.withLock({ $0 }) else { return }
         self.isWoken.store(true, ordering: .releasing)

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 enum ClientEvent {
     /// A record was received and appended to the caller's array.
     case record
-    /// The end of a partition was reached; `offset` follows the last record.
+    /// The end of a partition was reached; `offset` is one past the last record.
     case endOfPartition(TopicPartition, offset: Int64)
     case partitionFailed(TopicPartition, KafkaError)
     /// An error of the whole client.
@@ -41,9 +41,9 @@ enum ClientEvent {
 
     deinit { unsafe rd_kafka_queue_destroy(self.pointer) }
 
-    /// Makes the waiting call of `next` return nil at once; if no call is waiting, the next call that would wait.
+    /// Makes a waiting `next` return nil at once.
     ///
-    /// Any thread may call it.
+    /// If none is waiting, the next one that would wait returns nil instead. Any thread may call it.
     func wakeUp() { unsafe rd_kafka_queue_yield(self.pointer) }
 
     /// Waits for the next event.
@@ -52,7 +52,7 @@ enum ClientEvent {
     ///   - timeout: how long to wait; nil waits until there is an event.
     ///   - names: the cache of topic names.
     ///   - records: the array to which the record is appended, if the event is a record.
-    ///   - deliver: receives the delivery reports. `flush` waits until `deliver` was called for all of them.
+    ///   - deliver: receives the delivery reports. `rd_kafka_flush` returns only after `deliver` was called for each.
     /// - Returns: nil after the timeout or a wake-up.
     func next(
         timeout: Duration?, names: inout TopicNames, into records: inout [IncomingRecord],
