@@ -4,13 +4,14 @@ internal import PlazaWire
 
 /// Camera, microphone and screen of this user.
 ///
-/// The app's `MediaEngine` captures and plays. The store keeps what is open, and tells the seat: others see at once that
-/// a guest's camera is on. Without an engine the devices count as opened, so that an app can be tried without media.
+/// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
+/// seat, so that others see at once that a guest's camera is on. Without an engine the devices count as open, so that
+/// an app can be tried without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
 
-    /// What is open.
+    /// The state of the devices.
     public let state = StatePublisher(initialState: DeviceState())
 
     init(engine: PlazaEngine) { self.engine = engine }
@@ -18,18 +19,18 @@ public final class DeviceStore: Sendable {
     /// The store of the default client.
     public static var shared: DeviceStore { LivePlaza.shared.deviceStore }
 
-    /// What captures and plays; nil: nothing does.
+    /// The engine that captures and plays; nil if the app has none.
     public var mediaEngine: (any MediaEngine)? {
         get { self.media.withLock { $0 } }
         set { self.media.withLock { $0 = newValue } }
     }
 
-    /// Opens the camera, and tells the seat if the user sits on one.
+    /// Opens the camera, and reports it to the seat if the user sits on one.
     ///
     /// - Parameters:
-    ///   - isFront: the camera on the side of the screen.
-    ///   - completion: errors: `failed` with the device's error; `seatCameraLocked`, `cameraNeedsHost`: then the camera
-    ///     is closed again.
+    ///   - isFront: whether to use the camera on the side of the screen.
+    ///   - completion: errors: `failed` with the device's error; `seatCameraLocked` or `cameraNeedsHost`, after which
+    ///     the camera is closed again.
     public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
         self.engine.start(completion, self.openingCamera(isFront))
     }
@@ -48,10 +49,10 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Opens the microphone, and tells the seat if the user sits on one.
+    /// Opens the microphone, and reports it to the seat if the user sits on one.
     ///
-    /// - Parameter completion: errors: `failed` with the device's error; `seatMicrophoneLocked`, `microphoneNeedsHost`:
-    ///   then the microphone is closed again.
+    /// - Parameter completion: errors: `failed` with the device's error; `seatMicrophoneLocked` or
+    ///   `microphoneNeedsHost`, after which the microphone is closed again.
     public func openLocalMicrophone(completion: CompletionClosure?) {
         self.engine.start(completion, self.openingMicrophone)
     }
@@ -68,7 +69,7 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Uses the camera on the side of the screen, or the other one.
+    /// Switches to the camera on the side of the screen, or to the other one.
     public func switchCamera(isFront: Bool) {
         self.run { _, media in
             media?.switchCamera(isFront: isFront)
@@ -76,7 +77,7 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Shows the own picture mirrored, or not.
+    /// Sets whether the user's own picture is mirrored.
     public func switchMirror(mirrorType: MirrorType) {
         self.run { _, media in
             media?.setMirror(mirrorType)
@@ -84,7 +85,7 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Captures in this quality.
+    /// Sets the quality of the captured video.
     public func updateVideoQuality(_ quality: VideoQuality) {
         self.run { _, media in
             media?.setVideoQuality(quality)
@@ -92,7 +93,7 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Plays through this.
+    /// Sets where sound is played.
     public func setAudioRoute(_ route: AudioRoute) {
         self.run { _, media in
             media?.setAudioRoute(route)
@@ -100,9 +101,9 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Sets the volume of what is captured.
+    /// Sets the volume of the microphone.
     ///
-    /// - Parameter volume: 0 to 100; what is beyond counts as the nearest.
+    /// - Parameter volume: 0 to 100; a value outside is replaced by the nearest bound.
     public func setCaptureVolume(volume: Int) {
         let volume = min(max(volume, 0), 100)
         self.run { _, media in
@@ -111,9 +112,9 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Sets the volume of what is played.
+    /// Sets the volume of playback.
     ///
-    /// - Parameter volume: 0 to 100; what is beyond counts as the nearest.
+    /// - Parameter volume: 0 to 100; a value outside is replaced by the nearest bound.
     public func setOutputVolume(_ volume: Int) {
         let volume = min(max(volume, 0), 100)
         self.run { _, media in
@@ -132,7 +133,7 @@ public final class DeviceStore: Sendable {
         }
     }
 
-    /// Ends it.
+    /// Ends the sharing of the screen.
     public func stopScreenShare() {
         self.run { _, media in
             media?.stopScreenShare()
@@ -204,7 +205,7 @@ extension DeviceStore {
 }
 
 extension PlazaEngine {
-    /// Tells the seat what a device does, if the user sits on one.
+    /// Reports the state of a device to the seat, if the user sits on one.
     fileprivate func report(camera: Bool? = nil, microphone: Bool? = nil) async throws(ErrorInfo) {
         let liveID = self.currentLiveID
         let isSeated = self.states(of: liveID).seat.seatList.contains {

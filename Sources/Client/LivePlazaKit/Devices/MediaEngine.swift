@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What captures and plays for an app: LivePlaza carries no media.
+/// Captures and plays media for an app, because LivePlaza itself carries none.
 ///
-/// An app brings its own, such as one that wraps WebRTC.
+/// An app provides its own engine, for example one that wraps WebRTC.
 ///
 /// Its methods are called on the delivery queue, in the order of the app's calls.
 public protocol MediaEngine: AnyObject, Sendable {
@@ -16,38 +16,38 @@ public protocol MediaEngine: AnyObject, Sendable {
     func closeMicrophone()
     /// Uses the other camera.
     func switchCamera(isFront: Bool)
-    /// Shows the own picture mirrored, or not.
+    /// Sets whether the user's own picture is mirrored.
     func setMirror(_ mirror: MirrorType)
-    /// Captures in this quality.
+    /// Sets the quality of the captured video.
     func setVideoQuality(_ quality: VideoQuality)
-    /// Plays through this.
+    /// Sets where sound is played.
     func setAudioRoute(_ route: AudioRoute)
-    /// Sets the volume of what is captured, 0 to 100.
+    /// Sets the volume of the microphone, 0 to 100.
     func setCaptureVolume(_ volume: Int)
-    /// Sets the volume of what is played, 0 to 100.
+    /// Sets the volume of playback, 0 to 100.
     func setOutputVolume(_ volume: Int)
     /// Begins to share the screen.
     ///
     /// - Parameter appGroup: the group of the app's broadcast extension.
     func startScreenShare(appGroup: String)
-    /// Ends it.
+    /// Ends the sharing of the screen.
     func stopScreenShare()
     /// Plays a live before the user enters it.
     ///
     /// - Parameters:
     ///   - liveID: the live.
-    ///   - isMuted: without sound.
-    ///   - tell: may be called on any thread, any number of times.
+    ///   - isMuted: whether to play without sound.
+    ///   - tell: receives the preview's events; may be called on any thread, any number of times.
     func startPreview(liveID: String, isMuted: Bool, tell: @escaping @Sendable (PreviewEvent) -> Void)
-    /// Ends it.
+    /// Ends the preview of a live.
     func stopPreview(liveID: String)
 }
 
-/// What a preview of a live does.
+/// An event of a live's preview.
 public enum PreviewEvent: Sendable, Hashable {
     /// The user's picture is shown.
     case playing(userID: String)
-    /// The user's picture is awaited.
+    /// The user's picture is being loaded.
     case loading(userID: String)
     /// The user's picture cannot be shown.
     case failed(userID: String, ErrorInfo)

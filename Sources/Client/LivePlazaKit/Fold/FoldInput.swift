@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// What a fold takes.
+/// An input of a fold.
 enum FoldInput: Sendable {
     case item(FeedEntry)
     case counts(LiveCount)
@@ -11,23 +11,23 @@ enum FoldInput: Sendable {
     case local(LocalChange)
 }
 
-/// What a client reads when it enters a live, and after a gap.
+/// A part of a live's state that a client reads when it enters the live, and after a gap in the feed.
 enum SnapshotName: CaseIterable, Sendable {
     case details, audience, statistics, seatRequests, mutes
 }
 
-/// What a read has given.
+/// The result of a read.
 enum Snapshot: Sendable {
     case details(LiveDetails)
     case audience(AudiencePage)
     case statistics(LiveStatistics)
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation])
     case mutes([Sanction])
-    /// A page of lives that could be asked to connect; the first page replaces those that were read before.
+    /// A page of lives that could be asked to connect; if `isFirst`, it replaces the pages that were read before.
     case candidates([LiveListEntry], cursor: String, isFirst: Bool)
     case gifts([PlazaModel.GiftCategory])
 
-    /// The name of those that are read by themselves.
+    /// The name of the snapshot; nil for candidates and gifts, which are read only at the app's request.
     var name: SnapshotName? {
         switch self {
         case .details: .details
@@ -40,9 +40,9 @@ enum Snapshot: Sendable {
     }
 }
 
-/// What this client's own calls have changed, and what it adds by itself.
+/// A change by one of this client's own calls, or by the client itself.
 enum LocalChange: Sendable {
-    /// The app has put a message into its own list.
+    /// The app has added a message to the list of this client only.
     case tip(Barrage)
     /// A message of this user was refused because it is muted.
     case selfMuted
@@ -51,7 +51,7 @@ enum LocalChange: Sendable {
     case invitationCancelled(user: String)
     case coHostRequested(lives: [String])
     case coHostRequestEnded(inviter: String, invitee: String)
-    /// So many milliseconds have passed.
+    /// This many milliseconds have passed.
     case elapsed(UInt)
 }
 
@@ -68,7 +68,7 @@ enum StoreEvent: Sendable, Hashable {
 }
 
 extension SnapshotName {
-    /// Whether an input changes what this snapshot shows, so that it is folded into the snapshot again.
+    /// Whether an input changes the state of this snapshot, so that it must be folded into the snapshot again.
     func isChanged(by input: FoldInput) -> Bool {
         switch (self, input) {
         case (.details, .counts): true

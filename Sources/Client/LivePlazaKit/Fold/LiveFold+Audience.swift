@@ -2,9 +2,9 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// How many viewers a client keeps (R4.21).
+/// The maximum number of viewers that a client keeps (R4.21).
 let maxAudience = 200
-/// How many messages a client keeps; the oldest are dropped.
+/// The maximum number of messages that a client keeps; the oldest are dropped.
 let maxMessages = 1000
 
 extension LiveAudienceState {
@@ -13,7 +13,7 @@ extension LiveAudienceState {
         case .snapshot(let snapshot): self.reduce(snapshot)
         case .counts(let counts): self.show(counts)
         case .item(let entry): self.reduce(entry.content, &context)
-        // A client that does not know of its own mute learns it by a refusal.
+        // A client that does not know of its own mute learns of it when a message is refused.
         case .local(.selfMuted): self.ban(LiveUserInfo(userID: context.selfID.text))
         default: break
         }
@@ -84,7 +84,7 @@ extension BarrageState {
         self.allowSendMessage = Self.maySend(context)
         guard let message = Self.message(input, in: context.liveID) else { return }
         var index = self.messageList.count
-        // A history comes before what is there already. A local tip has no number of its own and stays where it is.
+        // Earlier messages are inserted before the known ones. A local tip has no number and keeps its place.
         if !message.isLocal {
             while index > 0, !self.messageList[index - 1].isLocal,
                 self.messageList[index - 1].sequence > message.sequence
@@ -119,7 +119,7 @@ extension BarrageState {
         }
     }
 
-    /// Whether the server would take a message of this user: neither the live nor the user is muted, or the user is a
+    /// Whether the server would accept a message of this user: neither the live nor the user is muted, or the user is a
     /// host.
     private static func maySend(_ context: FoldContext) -> Bool {
         let info = context.states.live.info
@@ -164,7 +164,7 @@ extension LikeState {
         }
     }
 
-    /// A total never falls: the feed may bring an earlier one after the snapshot.
+    /// Raises the total, but never lowers it: an item of the feed may be older than the snapshot.
     private mutating func raise(to total: Int64) {
         self.totalLikeCount = max(self.totalLikeCount, UInt(clamping: total))
     }

@@ -56,7 +56,7 @@ extension CoHostState {
         }
     }
 
-    /// What is known of the host of a live.
+    /// The known data of the host of a live.
     private func known(_ live: String) -> SeatUserInfo {
         self.invitees.first { $0.liveID == live }
             ?? (self.applicant?.liveID == live ? self.applicant : nil)
@@ -64,7 +64,7 @@ extension CoHostState {
             ?? SeatUserInfo(liveID: live)
     }
 
-    /// A request between two lives has ended, of which one is this.
+    /// Removes a request that has ended between this live and another one.
     private mutating func requestEnded(inviter: String, invitee: String, _ liveID: LiveID) {
         if inviter == liveID.text {
             self.invitees.removeAll { $0.liveID == invitee }
@@ -101,7 +101,7 @@ extension BattleState {
 
     /// Shows the battle that a stage has.
     ///
-    /// Its scores stay after its end, for a screen with the result.
+    /// The scores remain after its end, so that an app can show the result.
     private mutating func show(_ battle: BattleView?) {
         guard let battle else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
         self.battleScore = Dictionary(
@@ -157,7 +157,7 @@ extension BattleState {
         if let event { context.events.append(.battle(event)) }
     }
 
-    /// A battle of the stage: the one that the live shows, or one of its connection.
+    /// A battle of the stage: the live's own battle, or another one of its connection.
     private static func battle(_ id: BattleID, _ context: FoldContext) -> BattleView? {
         let record = context.states.stage.record
         return ([record?.battle].compactMap { $0 } + (record?.otherBattles ?? [])).first { $0.id == id }

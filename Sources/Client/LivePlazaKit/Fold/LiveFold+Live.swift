@@ -35,9 +35,9 @@ extension LiveSlice {
         }
     }
 
-    /// Whether a change of the info is new (R3.65).
+    /// Advances the revision of the info; returns whether the change is new (R3.65).
     ///
-    /// One without a revision is of an earlier server, and is applied.
+    /// A change without a revision is from an earlier server and counts as new.
     private mutating func advance(to revision: Int64?) -> Bool {
         guard let revision else { return true }
         if let known = self.revision, revision <= known { return false }
@@ -70,7 +70,7 @@ extension LiveSummaryState {
             case .summary(let figures), .liveEnded(_, let figures): self.summaryData = LiveSummaryData(figures)
             default: break
             }
-        // The server tells the figures every few seconds; in between the client counts the time itself.
+        // The server sends the statistics every few seconds; in between the client counts the duration itself.
         case .local(.elapsed(let milliseconds)): self.summaryData.totalDuration += milliseconds
         default: break
         }

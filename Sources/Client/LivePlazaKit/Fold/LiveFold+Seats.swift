@@ -23,7 +23,7 @@ extension LiveSeatState {
         }
     }
 
-    /// Shows a stage as a whole: one revision of seats and layout.
+    /// Shows a stage as a whole, because its seats and layout belong to one revision.
     private mutating func show(_ record: StageRecord) {
         let regions = Dictionary(
             record.layout.regions.map { (RegionKey(live: $0.live, seat: $0.seatIndex), RegionInfo($0)) },
@@ -65,7 +65,7 @@ extension CoGuestState {
         if let record = context.newStage {
             self.connected = record.seats.compactMap { $0.occupant.map { SeatUserInfo($0) } }
         }
-        // Who could be invited: the viewers who neither sit nor are invited.
+        // The viewers who could be invited: those who neither sit nor are invited.
         let taken = Set(self.connected.map(\.userID) + self.invitees.map(\.userID))
         let candidates = context.states.audience.audienceList.filter { !taken.contains($0.userID) }
         if candidates != self.candidates { self.candidates = candidates }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The states of a live: the defaults, until something is known of it.
+/// The states of a live; the defaults until something is known.
 struct LiveStates: Sendable {
     var live = LiveSlice()
     var stage = StageSlice()
@@ -16,34 +16,34 @@ struct LiveStates: Sendable {
     var summary = LiveSummaryState()
 }
 
-/// What several stores show in parts.
+/// State of a live that several stores show.
 struct LiveSlice: Sendable {
     var info = LiveInfo()
-    /// Which change of the info was the last one; nil if the server does not say.
+    /// The revision of the live's info; nil if the server does not send it.
     var revision: Int64?
-    /// The feed leaves out who comes and goes.
+    /// Whether the feed leaves out some tips about users who join and leave.
     var isTipsDegraded = false
 }
 
 /// The last stage as the server sent it.
 struct StageSlice: Sendable {
     var record: StageRecord?
-    /// What led to it; only while the input that brought it is folded.
+    /// The events that led to the stage; set only while the input with the stage is folded.
     var events: [StageEvent] = []
 
-    /// A stage is shown whole; one whose revision is not higher is ignored.
+    /// Replaces the stage; ignores a record whose revision is not higher.
     mutating func show(_ record: StageRecord) {
         if record.revision > self.record?.revision ?? 0 { self.record = record }
     }
 }
 
-/// What a reducer has besides its own state.
+/// The context of a reducer in addition to its own state.
 struct FoldContext {
     let liveID: LiveID
     let selfID: UserID
     /// The states before the input.
     let before: LiveStates
-    /// The states so far: those of the reducers before this one are new.
+    /// The states so far, including the results of the reducers before this one.
     let states: LiveStates
     /// The stage, if the input has changed it.
     let newStage: StageRecord?

@@ -3,12 +3,13 @@ public import Foundation
 
 /// Decides which widgets lie over the video of a stage, and where.
 ///
-/// A view gives it each scene and each size, and does the changes that it returns. It holds the app's delegate weakly:
-/// the app keeps it. Without one the view's own delegate makes the widgets. The widgets of two delegates are never mixed.
+/// A view passes each new scene and size to the model, and applies the changes that it returns. The app's delegate is
+/// referenced weakly, so the app must retain it. Without one, the view's own delegate makes the widgets. The widgets of
+/// two delegates are never mixed.
 public struct StageWidgetModel<View: AnyObject> {
     private let fallback: (any StageWidgetDelegate<View>)?
     private var widgets: [WidgetKey: PlacedWidget] = [:]
-    /// Who made the widgets that there are.
+    /// The delegate that made the present widgets.
     private var maker: ObjectIdentifier?
 
     /// The app's delegate.
@@ -16,15 +17,15 @@ public struct StageWidgetModel<View: AnyObject> {
 
     /// Makes a model without widgets.
     ///
-    /// - Parameter fallback: makes the widgets while the app has no delegate; nil: there are none then.
+    /// - Parameter fallback: makes the widgets while the app has no delegate; nil for no widgets.
     public init(fallback: (any StageWidgetDelegate<View>)? = nil) { self.fallback = fallback }
 
-    /// Which widget: a user's on a seat, in a layer, or the one of the battle.
+    /// Identifies a widget: that of a user on a seat in one layer, or that of the battle.
     private struct WidgetKey: Hashable {
         var kind: WidgetKind
         var liveID = ""
         var seat = 0
-        /// Another user on the seat has another widget.
+        /// The user; another user on the seat has another widget.
         var userID = ""
     }
 
@@ -36,7 +37,7 @@ public struct StageWidgetModel<View: AnyObject> {
     }
 
     private struct PlacedWidget {
-        /// Nil: the delegate has none for this key, and is not asked again.
+        /// The widget; nil if the delegate returned none for this key, so that it is not asked again.
         var view: View?
         var placement: WidgetPlacement
     }
@@ -44,9 +45,9 @@ public struct StageWidgetModel<View: AnyObject> {
     /// Shows a scene in a view of a size.
     ///
     /// - Parameters:
-    ///   - scene: what there is.
-    ///   - width: of the view.
-    ///   - height: of the view.
+    ///   - scene: the seats, and who battles.
+    ///   - width: the width of the view.
+    ///   - height: the height of the view.
     /// - Returns: the changes, removals first.
     public mutating func show(_ scene: StageScene, width: CGFloat, height: CGFloat) -> [WidgetChange<View>] {
         let delegate = self.delegate ?? self.fallback
@@ -105,7 +106,7 @@ public struct StageWidgetModel<View: AnyObject> {
                 placement, seat
             )
         }
-        // Who has a region without a size is heard, not seen.
+        // A user whose region has no size is heard but not seen.
         for seat in scene.seats where seat.region.w > 0 && seat.region.h > 0 {
             let hasVideo = seat.userInfo.cameraStatus == .on
             add(scene.isConnected ? .coHost(.background) : .coGuest(.background), seat, 0, isHidden: hasVideo)

@@ -5,19 +5,19 @@ public import Foundation
 public enum ViewLayer: Int, Sendable, Hashable {
     /// Above the video, always shown.
     case foreground
-    /// Under the video: shown while the user has none.
+    /// Under the video; visible while the user has no video.
     case background
 }
 
 /// Makes an app's widgets for the stage of a live.
 ///
-/// A delegate decides about all widgets: where it gives none there is none. `View` is the system's class of views; tests
-/// use a class of their own.
+/// A delegate decides about all widgets: if it returns nil, there is no widget. `View` is the system's class of views;
+/// tests use a class of their own.
 public protocol StageWidgetDelegate<View>: AnyObject {
     /// The class of the widgets.
     associatedtype View: AnyObject
 
-    /// Makes the widget of a seat while the live is connected with no other; asked for each layer.
+    /// Makes the widget of a seat while the live is connected with no other; called once for each layer.
     ///
     /// - Parameters:
     ///   - seatInfo: the seat; without a user's id it is empty.
@@ -25,31 +25,31 @@ public protocol StageWidgetDelegate<View>: AnyObject {
     /// - Returns: nil for no widget.
     func createCoGuestView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> View?
 
-    /// Makes the widget of a seat while the live is connected with others; asked for each layer.
+    /// Makes the widget of a seat while the live is connected with others; called once for each layer.
     ///
     /// - Returns: nil for no widget.
     func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> View?
 
-    /// Makes the widget of a host who fights, above its video.
+    /// Makes the widget above the video of a host in a battle.
     ///
     /// - Returns: nil for no widget.
     func createBattleView(seatInfo: SeatInfo) -> View?
 
-    /// Makes the one widget of a battle: clock and score bar, above all others.
+    /// Makes the only widget of a whole battle, such as clock and score bar, above all others.
     ///
     /// - Returns: nil for no widget.
     func createBattleContainerView() -> View?
 }
 
-/// What a stage shows, as far as its widgets depend on it.
+/// The part of a stage on which its widgets depend.
 public struct StageScene: Sendable, Hashable {
     /// The seats of the live, and of those that it is connected with.
     public var seats: [SeatInfo]
     /// The surface of the seats' regions.
     public var canvas: LiveCanvas
-    /// The live is connected with others.
+    /// Whether the live is connected with others.
     public var isConnected: Bool
-    /// The ids of the hosts who fight; empty without a battle.
+    /// The ids of the hosts in the battle; empty without a battle.
     public var fighters: Set<String>
 
     /// Makes a scene.
@@ -68,23 +68,24 @@ public struct StageScene: Sendable, Hashable {
     }
 }
 
-/// Where a widget is.
+/// The position and size of a widget.
 public struct WidgetPlacement: Sendable, Hashable {
-    /// In the view's coordinates.
+    /// The left edge in the view's coordinates.
     public var x: CGFloat
-    /// In the view's coordinates.
+    /// The top edge in the view's coordinates.
     public var y: CGFloat
     /// The width.
     public var width: CGFloat
     /// The height.
     public var height: CGFloat
-    /// Higher ones are above lower ones; the video of a region with `zorder` z is at 4z + 1.
+    /// Widgets with a higher level lie above those with a lower one; the video of a region with `zorder` z is at 4z +
+    /// 1.
     public var level: Int
-    /// The widget is not shown now.
+    /// Whether the widget is hidden now.
     public var isHidden: Bool
 }
 
-/// What a view does to show a stage.
+/// A change that a view applies to show a stage.
 public enum WidgetChange<View: AnyObject> {
     /// Add a widget.
     case add(View, WidgetPlacement)

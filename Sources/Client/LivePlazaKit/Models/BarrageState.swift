@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What `BarrageStore` shows.
+/// The state of `BarrageStore`.
 public struct BarrageState: Sendable, Hashable {
     /// The last 1,000 messages, oldest first.
     public var messageList: [Barrage] = []
-    /// The server would take a message of this user.
+    /// Whether the server would accept a message of this user.
     public var allowSendMessage = true
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
@@ -16,13 +16,13 @@ public struct BarrageState: Sendable, Hashable {
 public struct Barrage: Sendable, Hashable {
     /// The live.
     public var liveID = ""
-    /// Who wrote it.
+    /// The author.
     public var sender = LiveUserInfo()
     /// The number in the live's feed.
     public var sequence = 0
-    /// When the server got it, in seconds since 1970.
+    /// When the server received the message, in seconds since 1970.
     public var timestampInSecond: TimeInterval = 0
-    /// Which of the further fields are used.
+    /// The kind of the message, which says which of the further fields are used.
     public var messageType = BarrageType.text
     /// The text of a text message.
     public var textContent = ""
@@ -32,7 +32,7 @@ public struct Barrage: Sendable, Hashable {
     public var businessID = ""
     /// The content of a custom message.
     public var data = ""
-    /// The app has put it into its own list.
+    /// Whether the app has added the message to the list of this client only.
     var isLocal = false
 
     /// An empty text message.
@@ -43,6 +43,6 @@ public struct Barrage: Sendable, Hashable {
 public enum BarrageType: Int, Sendable, Hashable {
     /// A text.
     case text
-    /// Of the app's own kind.
+    /// A message whose content the app defines.
     case custom
 }

@@ -3,46 +3,46 @@ public import Foundation
 internal import MachineKit
 internal import PlazaModel
 
-/// What `BattleStore` shows.
+/// The state of `BattleStore`.
 public struct BattleState: Sendable, Hashable {
-    /// The battle that runs; nil if none does.
+    /// The running battle; nil if there is none.
     public var currentBattleInfo: BattleInfo?
-    /// The hosts who fight.
+    /// The hosts in the battle.
     public var battleUsers: [SeatUserInfo] = []
     /// The scores by user id; they stay after the end, for a screen with the result.
     public var battleScore: [String: UInt] = [:]
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// What happens in battles.
+/// An event of a battle.
 public enum BattleEvent: Sendable, Hashable {
     /// The battle has begun.
     case onBattleStarted(battleInfo: BattleInfo, inviter: SeatUserInfo, invitees: [SeatUserInfo])
     /// The battle has ended.
     case onBattleEnded(battleInfo: BattleInfo, reason: BattleEndedReason)
-    /// A host came into the battle.
+    /// A host has joined the battle.
     case onUserJoinBattle(battleID: String, battleUser: SeatUserInfo)
-    /// A host left the battle.
+    /// A host has left the battle.
     case onUserExitBattle(battleID: String, battleUser: SeatUserInfo)
     /// A host asks for a battle.
     case onBattleRequestReceived(battleID: String, inviter: SeatUserInfo, invitee: SeatUserInfo)
-    /// The host took it back.
+    /// A host has withdrawn its request for a battle.
     case onBattleRequestCancelled(battleID: String, inviter: SeatUserInfo, invitee: SeatUserInfo)
-    /// A request's time is over.
+    /// A request for a battle has timed out.
     case onBattleRequestTimeout(battleID: String, inviter: SeatUserInfo, invitee: SeatUserInfo)
-    /// A host accepted.
+    /// A host has accepted a request.
     case onBattleRequestAccept(battleID: String, inviter: SeatUserInfo, invitee: SeatUserInfo)
-    /// A host declined.
+    /// A host has declined a request.
     case onBattleRequestReject(battleID: String, inviter: SeatUserInfo, invitee: SeatUserInfo)
 }
 
-/// How a battle is fought.
+/// The settings of a battle.
 public struct BattleConfig: Sendable, Hashable {
-    /// In seconds; 0: the app's longest.
+    /// The duration in seconds; 0 for the app's maximum.
     public var duration: TimeInterval
-    /// The hosts must accept.
+    /// Whether the invited hosts must accept.
     public var needResponse: Bool
     /// The app's own text.
     public var extensionInfo: String
@@ -59,11 +59,11 @@ public struct BattleConfig: Sendable, Hashable {
 public struct BattleInfo: Sendable, Hashable {
     /// The id.
     public var battleID: String
-    /// How it is fought.
+    /// The settings.
     public var config: BattleConfig
-    /// In milliseconds since 1970, by the server's clock; 0 before its begin.
+    /// When the battle begins, in milliseconds since 1970 by the server's clock; 0 before it begins.
     public var startTime: UInt
-    /// In milliseconds since 1970, by the server's clock; 0 before its begin.
+    /// When the battle ends, in milliseconds since 1970 by the server's clock; 0 before it begins.
     public var endTime: UInt
 
     /// Makes a battle.
@@ -89,7 +89,7 @@ public struct BattleInfo: Sendable, Hashable {
 public enum BattleEndedReason: Int, Sendable, Hashable {
     /// Its time is over.
     case timeOver
-    /// All have left it.
+    /// All hosts have left it.
     case allMemberExit
 
     init(_ reason: BattleEndReason) { self = reason == .timeOver ? .timeOver : .allMemberExit }

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `CoGuestStore` shows.
+/// The state of `CoGuestStore`.
 public struct CoGuestState: Sendable, Hashable {
     /// The users on this live's seats.
     public var connected: [SeatUserInfo] = []
-    /// Who was invited by this user.
+    /// The viewers whom this user has invited.
     public var invitees: [LiveUserInfo] = []
-    /// Who asks for a seat; for hosts.
+    /// The viewers who apply for a seat; for hosts only.
     public var applicants: [LiveUserInfo] = []
     /// Viewers who neither sit nor are invited.
     public var candidates: [LiveUserInfo] = []
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// What happens to requests for seats, for owner and admins.
+/// An event of a request for a seat, for the owner and the admins.
 public enum HostEvent: Sendable, Hashable {
-    /// A viewer asks for a seat.
+    /// A viewer applies for a seat.
     case onGuestApplicationReceived(guestUser: LiveUserInfo)
-    /// The viewer took it back.
+    /// The viewer has withdrawn the application.
     case onGuestApplicationCancelled(guestUser: LiveUserInfo)
-    /// Another host answered.
+    /// Another host has answered the application.
     case onGuestApplicationProcessedByOtherHost(guestUser: LiveUserInfo, hostUser: LiveUserInfo)
-    /// A viewer answered an invitation.
+    /// A viewer has answered an invitation.
     case onHostInvitationResponded(isAccept: Bool, guestUser: LiveUserInfo)
-    /// A viewer did not answer an invitation.
+    /// A viewer has not answered an invitation.
     case onHostInvitationNoResponse(guestUser: LiveUserInfo, reason: NoResponseReason)
 }
 
-/// What happens to requests for seats, for viewers and guests.
+/// An event of a request for a seat, for viewers and guests.
 public enum GuestEvent: Sendable, Hashable {
     /// A host invites this user.
     case onHostInvitationReceived(hostUser: LiveUserInfo)
-    /// The host took it back, or its time is over.
+    /// The host has withdrawn the invitation, or it has timed out.
     case onHostInvitationCancelled(hostUser: LiveUserInfo)
-    /// A host answered this user's application.
+    /// A host has answered this user's application.
     case onGuestApplicationResponded(isAccept: Bool, hostUser: LiveUserInfo)
-    /// No host answered it.
+    /// No host has answered this user's application.
     case onGuestApplicationNoResponse(reason: NoResponseReason)
-    /// A host put this user off its seat.
+    /// A host has removed this user from its seat.
     case onKickedOffSeat(seatIndex: Int, hostUser: LiveUserInfo)
 }
 
 /// Why a request got no answer.
 public enum NoResponseReason: Int, Sendable, Hashable {
-    /// Its time is over.
+    /// The request has timed out.
     case timeout
-    /// The user sits already.
+    /// The user is on a seat already.
     case alreadySeated
 }

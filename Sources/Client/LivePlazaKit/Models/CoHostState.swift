@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `CoHostStore` shows.
+/// The state of `CoHostStore`.
 public struct CoHostState: Sendable, Hashable {
     /// Whether this live is connected with others.
     public var coHostStatus = CoHostStatus.disconnected
     /// The hosts of all connected lives, this one's among them.
     public var connected: [SeatUserInfo] = []
-    /// The hosts who were asked.
+    /// The hosts who were asked to connect.
     public var invitees: [SeatUserInfo] = []
-    /// The host who asked last.
+    /// The host who has asked this one last; nil if no request is open.
     public var applicant: SeatUserInfo?
-    /// Hosts who could be asked.
+    /// The hosts who could be asked to connect.
     public var candidates: [SeatUserInfo] = []
     /// The cursor of the next page of candidates; empty at the end.
     public var candidatesCursor = ""
     /// Lives whose sound is left out of this live's mix.
     public var mutedLives: [String] = []
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// What happens between hosts.
+/// An event between hosts of different lives.
 public enum CoHostEvent: Sendable, Hashable {
-    /// A host asks this one.
+    /// A host asks this one to connect.
     case onCoHostRequestReceived(inviter: SeatUserInfo, extensionInfo: String)
-    /// A host took its request back.
+    /// A host has withdrawn its request.
     case onCoHostRequestCancelled(inviter: SeatUserInfo, invitee: SeatUserInfo?)
-    /// A host accepted this one's request.
+    /// A host has accepted this one's request.
     case onCoHostRequestAccepted(invitee: SeatUserInfo)
-    /// A host declined this one's request.
+    /// A host has declined this one's request.
     case onCoHostRequestRejected(invitee: SeatUserInfo)
-    /// A request's time is over.
+    /// A request has timed out.
     case onCoHostRequestTimeout(inviter: SeatUserInfo, invitee: SeatUserInfo)
     /// A host has joined the connection.
     case onCoHostUserJoined(userInfo: SeatUserInfo)
@@ -41,9 +41,9 @@ public enum CoHostEvent: Sendable, Hashable {
 
 /// Whether a live is connected with others.
 public enum CoHostStatus: Int, Sendable, Hashable {
-    /// It is.
+    /// The live is connected.
     case connected
-    /// It is not.
+    /// The live is not connected.
     case disconnected
 }
 

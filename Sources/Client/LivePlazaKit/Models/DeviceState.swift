@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `DeviceStore` shows.
+/// The state of `DeviceStore`.
 public struct DeviceState: Sendable, Hashable {
     /// Whether the camera is open.
     public var cameraStatus = DeviceStatus.off
-    /// What kept the camera closed.
+    /// Why the camera could not be opened last time.
     public var cameraLastError = DeviceError.noError
-    /// The camera on the side of the screen is used.
+    /// Whether the camera on the side of the screen is used.
     public var isFrontCamera = true
-    /// Whether the own picture is mirrored.
+    /// Whether the user's own picture is mirrored.
     public var localMirrorType = MirrorType.auto
-    /// The quality of the own picture.
+    /// The quality of the captured video.
     public var localVideoQuality = VideoQuality.quality720P
     /// Whether the microphone is open.
     public var microphoneStatus = DeviceStatus.off
-    /// What kept the microphone closed.
+    /// Why the microphone could not be opened last time.
     public var microphoneLastError = DeviceError.noError
     /// How loud the user speaks, 0 to 100.
     public var currentMicVolume = 0
-    /// The volume of what is captured, 0 to 100.
+    /// The volume of the microphone, 0 to 100.
     public var captureVolume = 100
-    /// The volume of what is played, 0 to 100.
+    /// The volume of playback, 0 to 100.
     public var outputVolume = 100
-    /// Where sound comes out.
+    /// Where sound is played.
     public var currentAudioRoute = AudioRoute.speakerphone
     /// Whether the screen is shared.
     public var screenStatus = DeviceStatus.off
     /// The network, as the media engine measures it.
     public var networkInfo = NetworkInfo()
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// The network of a user.
+/// The quality of a user's network.
 public struct NetworkInfo: Sendable, Hashable {
     /// The user.
     public var userID: String
-    /// In a word.
+    /// The overall quality.
     public var quality: NetworkQuality
-    /// Lost on the way up, in percent.
+    /// The packet loss of the upload, in percent.
     public var upLoss: UInt32
-    /// Lost on the way down, in percent.
+    /// The packet loss of the download, in percent.
     public var downLoss: UInt32
-    /// In milliseconds.
+    /// The delay in milliseconds.
     public var delay: UInt32
 
     /// Makes figures.
@@ -59,23 +59,23 @@ public struct NetworkInfo: Sendable, Hashable {
     }
 }
 
-/// What keeps a device closed.
+/// Why a device cannot be opened.
 public enum DeviceError: Int, Sendable, Hashable {
-    /// Nothing.
+    /// No error.
     case noError
-    /// There is none.
+    /// The system has no such device.
     case noDeviceDetected
-    /// The system does not let the app.
+    /// The system does not permit the app to use the device.
     case noSystemPermission
-    /// It cannot capture.
+    /// The device cannot capture.
     case notSupportCapture
-    /// Another app has it.
+    /// Another app uses the device.
     case occupiedError
-    /// Something else.
+    /// Any other error.
     case unknownError
 }
 
-/// A network in a word.
+/// The overall quality of a network.
 public enum NetworkQuality: UInt, Sendable, Hashable {
     /// Not known.
     case unknown
@@ -89,11 +89,11 @@ public enum NetworkQuality: UInt, Sendable, Hashable {
     case bad
     /// Very bad.
     case veryBad
-    /// There is none.
+    /// There is no network.
     case down
 }
 
-/// The height of the own picture.
+/// The quality of the captured video, by its height.
 public enum VideoQuality: UInt, Sendable, Hashable {
     /// 360 lines.
     case quality360P
@@ -107,15 +107,15 @@ public enum VideoQuality: UInt, Sendable, Hashable {
 
 /// Whether the own picture is mirrored.
 public enum MirrorType: UInt, Sendable, Hashable {
-    /// The front camera's is.
+    /// Only the picture of the front camera is mirrored.
     case auto
-    /// Yes.
+    /// Always.
     case enable
-    /// No.
+    /// Never.
     case disable
 }
 
-/// Where sound comes out.
+/// Where sound is played.
 public enum AudioRoute: Int, Sendable, Hashable {
     /// The loudspeaker.
     case speakerphone

@@ -20,33 +20,33 @@ extension ErrorInfo {
 extension ErrorInfo.Name {
     /// Failed for the reason in the message.
     public static let failed = ErrorInfo.Name(rawValue: "failed")
-    /// Too often.
+    /// The call was made too often.
     public static let tooFrequent = ErrorInfo.Name(rawValue: "tooFrequent")
-    /// A parameter has no meaning here.
+    /// A parameter is invalid.
     public static let invalidParameter = ErrorInfo.Name(rawValue: "invalidParameter")
-    /// Log in first.
+    /// The client is not logged in.
     public static let notLoggedIn = ErrorInfo.Name(rawValue: "notLoggedIn")
-    /// No live of this name to enter.
+    /// The live to enter does not exist.
     public static let noSuchRoomOnEntry = ErrorInfo.Name(rawValue: "noSuchRoomOnEntry")
     /// Join the live before acting in it.
     public static let notInRoom = ErrorInfo.Name(rawValue: "notInRoom")
-    /// Not a live's name.
+    /// The text is not a valid id of a live.
     public static let badRoomID = ErrorInfo.Name(rawValue: "badRoomID")
-    /// Not a name for a live.
+    /// The text is not a valid name of a live.
     public static let badRoomName = ErrorInfo.Name(rawValue: "badRoomName")
-    /// In another live, or the owner runs another.
+    /// The user is in another live, or the owner runs another live.
     public static let inAnotherRoom = ErrorInfo.Name(rawValue: "inAnotherRoom")
-    /// The owner alone may.
+    /// Only the owner of the live may do this.
     public static let needsOwner = ErrorInfo.Name(rawValue: "needsOwner")
-    /// Owner and admins alone may.
+    /// Only the owner and the admins of the live may do this.
     public static let needsOwnerOrAdmin = ErrorInfo.Name(rawValue: "needsOwnerOrAdmin")
     /// The request has ended already.
     public static let requestGone = ErrorInfo.Name(rawValue: "requestGone")
-    /// This very request is open already.
+    /// The same request is open already.
     public static let requestRepeated = ErrorInfo.Name(rawValue: "requestRepeated")
     /// No seat is left.
     public static let seatLimit = ErrorInfo.Name(rawValue: "seatLimit")
-    /// No such seat.
+    /// The seat does not exist.
     public static let noSuchSeat = ErrorInfo.Name(rawValue: "noSuchSeat")
     /// The seat's microphone is locked.
     public static let seatMicrophoneLocked = ErrorInfo.Name(rawValue: "seatMicrophoneLocked")
@@ -56,29 +56,29 @@ extension ErrorInfo.Name {
     public static let seatCameraLocked = ErrorInfo.Name(rawValue: "seatCameraLocked")
     /// A host has closed your camera.
     public static let cameraNeedsHost = ErrorInfo.Name(rawValue: "cameraNeedsHost")
-    /// The live is muted.
+    /// All viewers of the live are muted.
     public static let roomMuted = ErrorInfo.Name(rawValue: "roomMuted")
     /// You are muted in this live.
     public static let userMuted = ErrorInfo.Name(rawValue: "userMuted")
     /// The message is too long.
     public static let messageTooLong = ErrorInfo.Name(rawValue: "messageTooLong")
-    /// No answer in time.
+    /// There was no answer in time.
     public static let timedOut = ErrorInfo.Name(rawValue: "timedOut")
-    /// A queue is full.
+    /// A queue of the server is full.
     public static let overloaded = ErrorInfo.Name(rawValue: "overloaded")
-    /// Begin the walk again without a cursor.
+    /// The cursor has expired; read the list again from its beginning.
     public static let cursorExpired = ErrorInfo.Name(rawValue: "cursorExpired")
     /// The call is too old, or its id is not above one whose outcome is no longer kept.
     public static let requestForgotten = ErrorInfo.Name(rawValue: "requestForgotten")
-    /// No such method.
+    /// The method does not exist.
     public static let unknownMethod = ErrorInfo.Name(rawValue: "unknownMethod")
-    /// Not a call.
+    /// The frame is not a call.
     public static let badFrame = ErrorInfo.Name(rawValue: "badFrame")
     /// The feed's budget dropped the message.
     public static let droppedByBudget = ErrorInfo.Name(rawValue: "droppedByBudget")
-    /// The broker or presence is away.
+    /// The broker or the presence service cannot be reached.
     public static let unavailable = ErrorInfo.Name(rawValue: "unavailable")
-    /// The ticket is void.
+    /// The user was kicked or has left since its join.
     public static let staleTicket = ErrorInfo.Name(rawValue: "staleTicket")
     /// The user signed in on another device while this session was away.
     public static let signedInElsewhere = ErrorInfo.Name(rawValue: "signedInElsewhere")
@@ -88,79 +88,79 @@ extension ErrorInfo.Name {
     public static let tokenInvalid = ErrorInfo.Name(rawValue: "tokenInvalid")
     /// A fault of the server.
     public static let internalError = ErrorInfo.Name(rawValue: "internalError")
-    /// The message names the parameter.
+    /// A parameter is invalid; the error's message names it.
     public static let badParameter = ErrorInfo.Name(rawValue: "badParameter")
     /// The live's id is in use.
     public static let roomExists = ErrorInfo.Name(rawValue: "roomExists")
-    /// No such live, or it has ended.
+    /// The live does not exist, or has ended.
     public static let noSuchRoom = ErrorInfo.Name(rawValue: "noSuchRoom")
     /// The user is not in the live.
     public static let notMember = ErrorInfo.Name(rawValue: "notMember")
-    /// Not allowed.
+    /// The user has no permission for this.
     public static let noPermission = ErrorInfo.Name(rawValue: "noPermission")
     /// The live is full.
     public static let roomFull = ErrorInfo.Name(rawValue: "roomFull")
-    /// Over 3 categories.
+    /// The live would have more than 3 categories.
     public static let tooManyTags = ErrorInfo.Name(rawValue: "tooManyTags")
     /// The owner runs this live already.
     public static let roomExistsAndIsYours = ErrorInfo.Name(rawValue: "roomExistsAndIsYours")
-    /// Created too often.
+    /// The user has created lives too often.
     public static let createdTooOften = ErrorInfo.Name(rawValue: "createdTooOften")
-    /// Over a limit.
+    /// A limit is exceeded; the error's message names it.
     public static let overLimit = ErrorInfo.Name(rawValue: "overLimit")
-    /// Voice and video do not turn into each other.
+    /// A voice live and a video live cannot be connected or turned into each other.
     public static let wrongRoomKind = ErrorInfo.Name(rawValue: "wrongRoomKind")
-    /// Banned from the live.
+    /// The user is banned from the live.
     public static let banned = ErrorInfo.Name(rawValue: "banned")
     /// The code 100017.
     public static let muted = ErrorInfo.Name(rawValue: "muted")
-    /// Too many admins.
+    /// The live has its maximum number of admins.
     public static let tooManyAdmins = ErrorInfo.Name(rawValue: "tooManyAdmins")
     /// The app's word filter refuses the text.
     public static let sensitiveWords = ErrorInfo.Name(rawValue: "sensitiveWords")
-    /// Such a request is open already.
+    /// A conflicting request is open already.
     public static let requestConflict = ErrorInfo.Name(rawValue: "requestConflict")
     /// The seat is locked.
     public static let seatLocked = ErrorInfo.Name(rawValue: "seatLocked")
     /// The seat is occupied or reserved.
     public static let seatOccupied = ErrorInfo.Name(rawValue: "seatOccupied")
-    /// You sit already.
+    /// The caller is on a seat already.
     public static let alreadySeated = ErrorInfo.Name(rawValue: "alreadySeated")
     /// No seat is free.
     public static let allSeatsTaken = ErrorInfo.Name(rawValue: "allSeatsTaken")
-    /// Sits on no seat.
+    /// The user is on no seat.
     public static let notOnSeat = ErrorInfo.Name(rawValue: "notOnSeat")
-    /// The user sits already.
+    /// The user is on a seat already.
     public static let userAlreadyOnSeat = ErrorInfo.Name(rawValue: "userAlreadyOnSeat")
     /// The live has no seats.
     public static let roomHasNoSeats = ErrorInfo.Name(rawValue: "roomHasNoSeats")
-    /// No such connection or request.
+    /// The connection or the request does not exist.
     public static let noSuchConnection = ErrorInfo.Name(rawValue: "noSuchConnection")
-    /// Connected already.
+    /// The lives are connected already.
     public static let alreadyConnected = ErrorInfo.Name(rawValue: "alreadyConnected")
     /// A connection request is pending.
     public static let connectionPending = ErrorInfo.Name(rawValue: "connectionPending")
-    /// Connected with others.
+    /// The live is connected with other lives.
     public static let connectedElsewhere = ErrorInfo.Name(rawValue: "connectedElsewhere")
     /// The connection is full.
     public static let connectionLimit = ErrorInfo.Name(rawValue: "connectionLimit")
-    /// Too many co-host requests.
+    /// The live has sent too many co-host requests.
     public static let connectionTooFrequent = ErrorInfo.Name(rawValue: "connectionTooFrequent")
-    /// No such battle.
+    /// The battle does not exist.
     public static let noSuchBattle = ErrorInfo.Name(rawValue: "noSuchBattle")
     /// None of the lives can battle now.
     public static let noValidRoom = ErrorInfo.Name(rawValue: "noValidRoom")
-    /// Too many battle requests.
+    /// The live has sent too many battle requests.
     public static let battleTooFrequent = ErrorInfo.Name(rawValue: "battleTooFrequent")
     /// The live is not in the battle.
     public static let roomNotInBattle = ErrorInfo.Name(rawValue: "roomNotInBattle")
-    /// In another battle.
+    /// The live is in another battle.
     public static let inAnotherBattle = ErrorInfo.Name(rawValue: "inAnotherBattle")
     /// A battle request is pending.
     public static let battlePending = ErrorInfo.Name(rawValue: "battlePending")
     /// The live has no battle.
     public static let noBattleInRoom = ErrorInfo.Name(rawValue: "noBattleInRoom")
-    /// Not while the battle runs.
+    /// This is not possible while the battle runs.
     public static let notWhileFighting = ErrorInfo.Name(rawValue: "notWhileFighting")
     /// The battle has not begun.
     public static let battleNotStarted = ErrorInfo.Name(rawValue: "battleNotStarted")
@@ -170,18 +170,18 @@ extension ErrorInfo.Name {
     public static let tooManyMetadataKeys = ErrorInfo.Name(rawValue: "tooManyMetadataKeys")
     /// A metadata value is too long.
     public static let metadataValueTooLong = ErrorInfo.Name(rawValue: "metadataValueTooLong")
-    /// All metadata are too long.
+    /// All metadata together are too long.
     public static let metadataTooLong = ErrorInfo.Name(rawValue: "metadataTooLong")
-    /// No such metadata key.
+    /// The metadata key does not exist.
     public static let noSuchMetadataKey = ErrorInfo.Name(rawValue: "noSuchMetadataKey")
     /// A metadata key is too long.
     public static let metadataKeyTooLong = ErrorInfo.Name(rawValue: "metadataKeyTooLong")
     /// The app has no gifts.
     public static let giftsNotEnabled = ErrorInfo.Name(rawValue: "giftsNotEnabled")
-    /// No such gift or gift category.
+    /// The gift or the category does not exist.
     public static let noSuchGift = ErrorInfo.Name(rawValue: "noSuchGift")
     /// The app's backend refused the gift, or did not answer.
     public static let giftCheckFailed = ErrorInfo.Name(rawValue: "giftCheckFailed")
-    /// Gifts are off in this live.
+    /// Gifts are disabled in this live.
     public static let giftsOffInLive = ErrorInfo.Name(rawValue: "giftsOffInLive")
 }

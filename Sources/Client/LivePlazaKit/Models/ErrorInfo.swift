@@ -6,7 +6,7 @@ public struct ErrorInfo: Error, Sendable, Hashable {
     public let code: Int
     /// What is wrong, in English, for a developer.
     public let message: String
-    /// After what time a retry makes sense; nil if it makes none, or none is known.
+    /// How long to wait before a retry; nil if a retry is useless, or no time is known.
     public let retryAfter: Duration?
 
     /// Makes an error.

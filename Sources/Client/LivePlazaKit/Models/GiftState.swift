@@ -2,18 +2,18 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// What `GiftStore` shows.
+/// The state of `GiftStore`.
 public struct GiftState: Sendable, Hashable {
-    /// The app's gifts, once they were read.
+    /// The app's gifts; empty until they are read.
     public var usableGifts: [GiftCategory] = []
-    /// Gifts can be sent in this live.
+    /// Whether gifts can be sent in this live.
     public var isGiftEnabled = true
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// A gift was sent.
+/// An event of the gifts of a live.
 public enum GiftEvent: Sendable, Hashable {
     /// A gift was sent, perhaps by this user.
     case onReceiveGift(liveID: String, gift: Gift, count: UInt8, sender: LiveUserInfo)
@@ -25,15 +25,15 @@ public struct Gift: Sendable, Hashable {
     public let giftID: String
     /// The name.
     public let name: String
-    /// What it is.
+    /// The description.
     public let desc: String
-    /// A picture.
+    /// The address of a picture.
     public let iconURL: String
-    /// An animation.
+    /// The address of an animation.
     public let resourceURL: String
-    /// A number whose meaning is the app's.
+    /// A number that the app defines.
     public let level: UInt
-    /// The price of one.
+    /// The price of one gift.
     public let coins: UInt
     /// The app's own values: the members of the catalogue's text, if it is a JSON object of texts; otherwise the text
     /// itself, under `extensionInfo`.
@@ -68,13 +68,13 @@ public struct Gift: Sendable, Hashable {
     }
 }
 
-/// Gifts that are shown together.
+/// A category of gifts, which are shown together.
 public struct GiftCategory: Sendable, Hashable {
     /// The id.
     public let categoryID: String
     /// The name.
     public let name: String
-    /// What they are.
+    /// The description.
     public let desc: String
     /// The app's own values, as of a gift.
     public let extensionInfo: [String: String]
@@ -99,48 +99,48 @@ public struct GiftCategory: Sendable, Hashable {
     }
 }
 
-/// What `LikeStore` shows.
+/// The state of `LikeStore`.
 public struct LikeState: Sendable, Hashable {
     /// All likes, as the server counts them.
     public var totalLikeCount: UInt = 0
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// A user liked.
+/// An event of the likes of a live.
 public enum LikeEvent: Sendable, Hashable {
-    /// A user liked, perhaps this one.
+    /// A user sent likes, perhaps this user.
     case onReceiveLikesMessage(liveID: String, totalLikesReceived: UInt, sender: LiveUserInfo)
 }
 
-/// What `LiveSummaryStore` shows.
+/// The state of `LiveSummaryStore`.
 public struct LiveSummaryState: Sendable, Hashable {
-    /// The figures.
+    /// The statistics.
     public var summaryData = LiveSummaryData()
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// The figures of a live so far.
+/// The statistics of a live so far.
 public struct LiveSummaryData: Sendable, Hashable {
-    /// In milliseconds.
+    /// The duration of the live in milliseconds.
     public var totalDuration: UInt = 0
-    /// All joins, repeated ones too; 0 until the live's end.
+    /// The number of joins, including repeated ones; 0 until the end of the live.
     public var totalViewers: UInt = 0
-    /// All gifts.
+    /// The number of gifts.
     public var totalGiftsSent: UInt = 0
-    /// Users who sent gifts.
+    /// The number of users who sent gifts.
     public var totalGiftUniqueSenders: UInt = 0
     /// The price of all gifts.
     public var totalGiftCoins: UInt = 0
-    /// All likes.
+    /// The number of likes.
     public var totalLikesReceived: UInt = 0
-    /// All messages.
+    /// The number of messages.
     public var totalMessageSent: UInt = 0
 
-    /// Nothing so far.
+    /// Creates statistics of 0.
     public init() {}
 
     init(_ figures: LiveStatistics) {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `LiveAudienceStore` shows.
+/// The state of `LiveAudienceStore`.
 public struct LiveAudienceState: Sendable, Hashable {
-    /// At most 200 viewers.
+    /// The viewers; at most 200 of them.
     public var audienceList: [LiveUserInfo] = []
-    /// How many watch; it can be far larger than the list.
+    /// The number of viewers, which can be far larger than the list.
     public var audienceCount: UInt = 0
-    /// The count may be out of date, because the server cannot reach its store.
+    /// Whether the count may be out of date, because the server cannot reach its store.
     public var isAudienceCountStale = false
     /// The admins.
     public var adminList: [LiveUserInfo] = []
-    /// Who may not write.
+    /// The muted users.
     public var messageBannedUserList: [LiveUserInfo] = []
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// What happens among the viewers.
+/// An event of the audience.
 public enum LiveAudienceEvent: Sendable, Hashable {
-    /// A viewer came. While a live is hot some of these events are left out.
+    /// A viewer has joined. In a very busy live some of these events are left out.
     case onAudienceJoined(audience: LiveUserInfo)
-    /// A viewer went. While a live is hot some of these events are left out.
+    /// A viewer has left. In a very busy live some of these events are left out.
     case onAudienceLeft(audience: LiveUserInfo)
-    /// A viewer may not write any more, or may again.
+    /// A viewer was muted or unmuted.
     case onAudienceMessageDisabled(audience: LiveUserInfo, isDisable: Bool)
 }

@@ -16,21 +16,21 @@ public enum TakeSeatMode: Sendable, Hashable {
 public struct LiveInfo: Sendable, Hashable {
     /// The id, case sensitive.
     public var liveID = ""
-    /// At most 100 bytes; the id if it is empty at the creation.
+    /// The name, at most 100 bytes; if it is empty when the live is created, the id becomes the name.
     public var liveName = ""
-    /// At most 100 bytes.
+    /// A text for all viewers, at most 100 bytes.
     public var notice = ""
-    /// Viewers other than owner and admins may not write.
+    /// Whether all viewers except the owner and the admins are muted.
     public var isMessageDisable = false
-    /// Lists contain the live.
+    /// Whether lists contain the live.
     ///
-    /// Who knows its id may enter in any case.
+    /// Users who know its id may enter in any case.
     public var isPublicVisible = true
-    /// Guests can sit.
+    /// Whether guests can take seats.
     public var isSeatEnabled = true
-    /// The owner has seat 0.
+    /// Whether the owner has seat 0.
     public var keepOwnerOnSeat = true
-    /// How many seats there are; 0: as many as the template has.
+    /// The number of seats; 0 for the number of the template.
     public var maxSeatCount = 0
     /// How a viewer gets a seat.
     public var seatMode = TakeSeatMode.apply
@@ -40,30 +40,30 @@ public struct LiveInfo: Sendable, Hashable {
     }
     /// The template's number.
     public var seatLayoutTemplateID: UInt
-    /// At most 200 bytes.
+    /// The address of the cover, at most 200 bytes.
     public var coverURL = ""
-    /// At most 200 bytes.
+    /// The address of the background, at most 200 bytes.
     public var backgroundURL = ""
-    /// At most three numbers, whose meaning is the app's.
+    /// At most three numbers of categories, which the app defines.
     public var categoryList: [NSNumber] = []
-    /// A number whose meaning is the app's.
+    /// A number that the app defines.
     public var activityStatus = 0
-    /// Gifts can be sent.
+    /// Whether gifts can be sent.
     public var isGiftEnabled = true
     /// The app's own values by key.
     public var metaData: [String: String] = [:]
-    /// All joins so far, repeated ones too.
+    /// The number of joins so far, including repeated ones.
     public var totalViewerCount = 0
-    /// Who made the live.
+    /// The owner of the live.
     public internal(set) var liveOwner = LiveUserInfo()
     /// The ids of the admins.
     public internal(set) var admins: [String] = []
-    /// When the live was made, in milliseconds since 1970.
+    /// When the live was created, in milliseconds since 1970.
     public internal(set) var createTime = 0
-    /// It stands for no live.
+    /// Whether the value stands for no live.
     public internal(set) var isEmpty = true
 
-    /// A live to be created, with the defaults.
+    /// Creates a live with the defaults, to be passed to `createLive`.
     public init(seatTemplate: SeatLayoutTemplate = .videoDynamicGrid9Seats) {
         self.seatTemplate = seatTemplate
         self.seatLayoutTemplateID = UInt(seatTemplate.templateID)

@@ -2,48 +2,48 @@
 public import Foundation
 internal import PlazaModel
 
-/// What `LiveListStore` shows.
+/// The state of `LiveListStore`.
 public struct LiveListState: Sendable, Hashable {
-    /// The lives that were read.
+    /// The lives on the pages that were read.
     public var liveList: [LiveInfo] = []
     /// The cursor of the next page; empty at the end.
     public var liveListCursor = ""
     /// The live that the client is in; empty if it is in none.
     public var currentLive = LiveInfo()
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// How a client comes out of its live without leaving it.
+/// Why a client is no longer in its live, although it did not leave.
 public enum LiveListEvent: Sendable, Hashable {
     /// The live has ended.
     case onLiveEnded(liveID: String, reason: LiveEndedReason, message: String)
-    /// The client is out of the live.
+    /// The client was removed from the live.
     case onKickedOutOfLive(liveID: String, reason: LiveKickedOutReason, message: String)
 }
 
 /// Who ended a live.
 public enum LiveEndedReason: Int, Sendable, Hashable {
-    /// Its owner.
+    /// The owner.
     case endedByHost
-    /// The app's server, or the server by itself.
+    /// The app's server, or LivePlaza by the app's dismissal policy.
     case endedByServer
 
     init(_ reason: LiveEndReason) { self = reason == .endedByHost ? .endedByHost : .endedByServer }
 }
 
-/// Why a client is out of its live.
+/// Why a client was removed from its live.
 public enum LiveKickedOutReason: Int, Sendable, Hashable {
-    /// A host put it out.
+    /// A host has kicked or banned the user.
     case byAdmin
-    /// Another device of the user took its place.
+    /// The user has joined with another device.
     case byLoggedOnOtherDevice
-    /// The app's server put it out.
+    /// The app's server has kicked the user.
     case byServer
-    /// It was away too long.
+    /// The client was disconnected for too long.
     case forNetworkDisconnected
-    /// Its place was gone when it came back.
+    /// The user was no longer in the live when the client reconnected.
     case forJoinRoomStatusInvalidDuringOffline
     /// The user is in too many lives.
     case forCountOfJoinedRoomsExceedLimit
@@ -57,21 +57,21 @@ public enum LiveKickedOutReason: Int, Sendable, Hashable {
     }
 }
 
-/// The final figures of a live.
+/// The final statistics of a live.
 public final class TUILiveStatisticsData: NSObject, Sendable {
-    /// All joins, repeated ones too.
+    /// The number of joins, including repeated ones.
     public let totalViewers: Int
-    /// All gifts.
+    /// The number of gifts.
     public let totalGiftsSent: Int
-    /// Their price.
+    /// The price of all gifts.
     public let totalGiftCoins: Int
-    /// Users who sent gifts.
+    /// The number of users who sent gifts.
     public let totalUniqueGiftSenders: Int
-    /// All likes.
+    /// The number of likes.
     public let totalLikesReceived: Int
-    /// All messages.
+    /// The number of messages.
     public let totalMessageCount: Int
-    /// In milliseconds.
+    /// The duration of the live in milliseconds.
     public let liveDuration: Int
 
     init(_ figures: LiveStatistics) {

@@ -2,28 +2,28 @@
 public import Foundation
 internal import PlazaModel
 
-/// What `LiveSeatStore` shows.
+/// The state of `LiveSeatStore`.
 public struct LiveSeatState: Sendable, Hashable {
-    /// All seats of the live, empty ones too, then those of connected lives.
+    /// All seats of the live, including empty ones, then the seats of connected lives.
     public var seatList: [SeatInfo] = []
     /// The surface on which the seats' regions lie.
     public var canvas = LiveCanvas()
-    /// How loud each speaks, 1 to 100, by user id.
+    /// The speaking level of each user who speaks, 1 to 100, by user id.
     public var speakingUsers: [String: Int] = [:]
-    /// What the app's media engine measures.
+    /// The measurements of the app's media engine.
     public var avStatistics: [AVStatistics] = []
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
-/// What hosts do with this user's devices.
+/// An action of a host on this user's devices.
 public enum LiveSeatEvent: Sendable, Hashable {
-    /// A host closed the microphone, and keeps it closed.
+    /// A host has closed and locked the microphone.
     case onLocalMicrophoneClosedByAdmin
     /// The user may open the microphone again.
     case onLocalMicrophoneOpenedByAdmin(policy: DeviceControlPolicy)
-    /// A host closed the camera, and keeps it closed.
+    /// A host has closed and locked the camera.
     case onLocalCameraClosedByAdmin
     /// The user may open the camera again.
     case onLocalCameraOpenedByAdmin(policy: DeviceControlPolicy)
@@ -31,17 +31,17 @@ public enum LiveSeatEvent: Sendable, Hashable {
 
 /// A seat.
 public struct SeatInfo: Sendable, Hashable {
-    /// From 0.
+    /// The seat's number, from 0.
     public var index: Int
-    /// Nobody can take it.
+    /// Whether nobody can take the seat.
     public var isLocked: Bool
-    /// Its microphone is locked.
+    /// Whether the microphone of the seat is locked.
     public var isMicrophoneLocked = false
-    /// Its camera is locked.
+    /// Whether the camera of the seat is locked.
     public var isCameraLocked = false
-    /// Who sits on it; without an id if nobody does.
+    /// The user on the seat; without an id if the seat is empty.
     public var userInfo: SeatUserInfo
-    /// Where it is on the canvas.
+    /// The seat's region on the canvas.
     public var region: RegionInfo
 
     /// Makes a seat.
@@ -66,23 +66,23 @@ public struct SeatInfo: Sendable, Hashable {
 
 /// A user on a seat.
 public struct SeatUserInfo: Sendable, Hashable {
-    /// The id; empty: nobody.
+    /// The id; empty if the seat is empty.
     public var userID: String
     /// The name.
     public var userName: String
     /// The picture.
     public var avatarURL: String
-    /// What the user may do.
+    /// The user's role in the live.
     public var role: Role
-    /// The live whose seat it is.
+    /// The live to which the seat belongs.
     public var liveID: String
     /// Whether the microphone is open.
     public var microphoneStatus: DeviceStatus
-    /// No host keeps it closed.
+    /// Whether the user may open the microphone, because no host has locked it.
     public var allowOpenMicrophone: Bool
     /// Whether the camera is open.
     public var cameraStatus: DeviceStatus
-    /// No host keeps it closed.
+    /// Whether the user may open the camera, because no host has locked it.
     public var allowOpenCamera: Bool
     /// Whether the user is away.
     public var userSuspendStatus: SuspendStatus
@@ -134,15 +134,15 @@ public struct SeatUserInfo: Sendable, Hashable {
 
 /// Where a seat is on the canvas, in the canvas' pixels.
 public struct RegionInfo: Sendable, Hashable {
-    /// From the left.
+    /// The distance from the left edge.
     public var x: CGFloat
-    /// From the top.
+    /// The distance from the top edge.
     public var y: CGFloat
-    /// The width; 0: the user is heard, not seen.
+    /// The width; 0 if the user is heard but not seen.
     public var w: CGFloat
     /// The height.
     public var h: CGFloat
-    /// Higher ones are drawn above lower ones.
+    /// Regions with a higher value are drawn above those with a lower one.
     public var zorder: Int
 
     /// Makes a region.
@@ -215,35 +215,35 @@ public enum SuspendStatus: Int, Sendable, Hashable {
 
 /// How a host opens a device of another user.
 public enum DeviceControlPolicy: Int, Sendable, Hashable {
-    /// The host unlocks it, the user opens it.
+    /// The host only unlocks the device; the user must open it.
     case unlockOnly
 }
 
-/// What happens if a user is moved to a seat that is taken.
+/// How a move to an occupied seat is handled.
 public enum MoveSeatPolicy: Int, Sendable, Hashable {
-    /// Nothing.
+    /// The move fails.
     case abortWhenOccupied
-    /// Its user loses the seat.
+    /// The occupant loses the seat.
     case forceReplace
-    /// They change places.
+    /// The two users swap their seats.
     case swapPosition
 }
 
-/// What a media engine measures of a user.
+/// The measurements of a media engine for one user.
 public struct AVStatistics: Sendable, Hashable {
     /// The user.
     public var userID: String
-    /// In kbit/s.
+    /// The bit rate of the video in kbit/s.
     public var videoBitrate: UInt
-    /// In pixels.
+    /// The width of the video in pixels.
     public var videoWidth: CGFloat
-    /// In pixels.
+    /// The height of the video in pixels.
     public var videoHeight: CGFloat
-    /// Pictures a second.
+    /// The number of frames per second.
     public var frameRate: UInt
-    /// In Hz.
+    /// The sample rate of the sound in Hz.
     public var audioSampleRate: UInt
-    /// In kbit/s.
+    /// The bit rate of the sound in kbit/s.
     public var audioBitrate: UInt
 
     /// Makes figures.

@@ -24,13 +24,13 @@ public struct LiveUserInfo: Sendable, Hashable {
     }
 }
 
-/// What a user may do in a live.
+/// The role of a user in a live.
 public enum Role: Int, Sendable, Hashable {
-    /// Made the live.
+    /// The user who runs the live.
     case owner
-    /// Helps the owner.
+    /// A user to whom the owner gave rights.
     case admin
-    /// Any other.
+    /// Any other user.
     case generalUser
 
     init(_ role: LiveRole) {
@@ -45,7 +45,7 @@ public enum Role: Int, Sendable, Hashable {
 extension [LiveUserInfo] {
     func without(_ userID: String) -> [LiveUserInfo] { self.filter { $0.userID != userID } }
 
-    /// The list with the user's present name and picture; the same list if the user is not in it.
+    /// The list with the user's current name and picture; unchanged if it does not contain the user.
     func replacing(_ user: LiveUserInfo) -> [LiveUserInfo] {
         guard self.contains(where: { $0.userID == user.userID }) else { return self }
         return self.map { $0.userID == user.userID ? user : $0 }

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What `LoginStore` shows.
+/// The state of `LoginStore`.
 public struct LoginState: Sendable, Hashable {
     /// Whether a user is logged in.
     public var loginStatus = LoginStatus.unlogin
     /// The user.
     public var loginUserInfo: UserProfile?
-    /// How the connection is.
+    /// The state of the connection.
     public var connectionStatus = ConnectionStatus.disconnected
 
-    /// The state at the beginning.
+    /// Creates the initial state.
     public init() {}
 }
 
 /// Whether a user is logged in.
 public enum LoginStatus: Int, Sendable, Hashable {
-    /// One is.
+    /// A user is logged in.
     case logined
-    /// None is.
+    /// No user is logged in.
     case unlogin
 }
 
-/// How a client's connection is.
+/// The state of a client's connection.
 public enum ConnectionStatus: Sendable, Hashable {
-    /// There is none.
+    /// There is no connection.
     case disconnected
-    /// The first one is being made.
+    /// The first connection is being opened.
     case connecting
-    /// It is up.
+    /// The connection is open.
     case connected
-    /// It was lost, and is being made again.
+    /// The connection was lost and is being opened again.
     case reconnecting
 }
 
-/// How a login ends that the app does not end.
+/// Why a login has ended, although the app did not log out.
 public enum LoginEvent: Sendable, Hashable {
-    /// Another login put this one out.
+    /// The user or the session has logged in elsewhere.
     case kickedOffline
     /// The token is not valid any more.
     case loginExpired
@@ -77,7 +77,7 @@ public struct UserProfile: Sendable, Hashable {
 
 /// A user's gender.
 public enum Gender: Int, Sendable, Hashable, CaseIterable {
-    /// Not told.
+    /// Not stated.
     case unknown
     /// Male.
     case male
@@ -89,7 +89,7 @@ public enum Gender: Int, Sendable, Hashable, CaseIterable {
 public enum AllowType: Int, Sendable, Hashable, CaseIterable {
     /// Anybody.
     case allowAny
-    /// Whom the user lets.
+    /// Users whom the user accepts.
     case needConfirm
     /// Nobody.
     case denyAny

@@ -8,9 +8,9 @@ final class Locked<Value>: @unchecked Sendable {
 
     init(_ value: sending Value) { self.value = value }
 
-    /// Runs `body` with the value; no other thread has it meanwhile.
+    /// Runs `body` with exclusive access to the value.
     ///
-    /// `body` must not call back.
+    /// `body` must not call this method again.
     func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try self.lock.withLock { try body(&self.value) }
     }

@@ -9,7 +9,7 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
     /// The present state.
     @PublishedState public var value: State
 
-    /// Makes a publisher that has a state already.
+    /// Creates a publisher with its initial state.
     public init(initialState: State) { self._value = PublishedState(wrappedValue: initialState) }
 
     /// Publishes before the state changes.
@@ -20,7 +20,7 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
 
     /// Publishes a part of the state, now and with each new state.
     ///
-    /// - Parameter selector: what to take of the state.
+    /// - Parameter selector: selects the part of the state.
     /// - Returns: a publisher, which cannot fail.
     @_disfavoredOverload
     public func subscribe<Value>(_ selector: StatePublisherSelector<State, Value>) -> AnyPublisher<Value, Never> {
@@ -29,7 +29,7 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
 
     /// Publishes a part of the state, now and whenever it changes.
     ///
-    /// - Parameter selector: what to take of the state.
+    /// - Parameter selector: selects the part of the state.
     /// - Returns: a publisher, which cannot fail.
     public func subscribe<Value: Equatable>(
         _ selector: StatePublisherSelector<State, Value>
@@ -42,10 +42,10 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
 public final class StatePublisherSelector<State, Value> {
     private let projector: (State) -> Value
 
-    /// Selects what a function makes of the state.
+    /// Selects the result of a function of the state.
     public init(projector: @escaping (State) -> Value) { self.projector = projector }
 
-    /// Selects what is at a key path.
+    /// Selects the value at a key path.
     public convenience init(keyPath: KeyPath<State, Value>) {
         self.init(projector: { $0[keyPath: keyPath] })
     }

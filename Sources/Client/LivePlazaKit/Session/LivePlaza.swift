@@ -12,24 +12,22 @@ public final class LivePlaza: Sendable {
     /// The default client.
     public static let shared = LivePlaza(options: configured.withLock { $0 })
 
-    /// What `shared` begins with.
+    /// The options with which `shared` is created.
     private static let configured = Locked(PlazaOptions())
 
     /// The login of this client.
     public let loginStore: LoginStore
-    /// The lives, and the one that this client is in.
+    /// The list of lives, and the live that this client is in.
     public let liveListStore: LiveListStore
     /// Camera, microphone and screen of this user.
     public let deviceStore: DeviceStore
-    /// What no store shows.
-    ///
-    /// Its values come on the delivery queue.
+    /// Publishes the events that no store shows, on the delivery queue.
     public let eventPublisher: PassthroughSubject<PlazaEvent, Never>
 
     let engine: PlazaEngine
     private let registry: StoreRegistry
 
-    /// Makes a client, which `loginStore` connects.
+    /// Creates a client, which connects when `loginStore` logs in.
     public convenience init(options: PlazaOptions) {
         self.init(
             options: options, queue: EngineQueue(DispatchWorkQueue(queue: options.deliveryQueue)),
@@ -59,30 +57,30 @@ public final class LivePlaza: Sendable {
         self.engine.onQueue { $0.disconnect() }
     }
 
-    /// Sets the options of the default client, before its login.
+    /// Sets the options of the default client; call it before the login.
     ///
-    /// The delivery queue is that of the first call, and cannot be changed once `shared` was used.
+    /// The delivery queue cannot be changed any more once `shared` has been used.
     public static func configure(_ options: PlazaOptions) {
         Self.configured.withLock { $0 = options }
         Self.shared.engine.onQueue { $0.options = options }
     }
 
-    /// The states and events of a live; the defaults, until the client is in it.
+    /// The states and events of a live; the states are the defaults until the client is in the live.
     func stores(of liveID: String) -> LiveStores { self.registry.stores(of: liveID) }
 
-    /// The app is shown again, or there may be a network again: checks the connection at once.
+    /// Checks the connection at once; call it when the app is shown again, or when the network may be back.
     public func probe() { self.engine.onQueue { $0.probe() } }
 
-    /// Tells whether the system has a network.
+    /// Tells the client whether the system has a network.
     ///
-    /// While it has none, attempts to connect are rare.
+    /// Without one, attempts to connect are rare.
     public func setOnline(_ isOnline: Bool) { self.engine.onQueue { $0.setOnline(isOnline) } }
 }
 
 /// The stores of a client.
 ///
-/// Those of a live are found as long as an app holds one of them, or the client is in the live. The last 64 are kept
-/// anyway, for apps that keep a subscription without its store.
+/// The stores of a live are found as long as an app holds one of them, or the client is in the live. The stores of the
+/// last 64 lives are retained in any case, for apps that keep a subscription but not its store.
 private final class StoreRegistry: Sendable {
     private static let maxKept = 64
 
@@ -109,7 +107,7 @@ private final class StoreRegistry: Sendable {
         }
     }
 
-    /// Keeps no stores any more: they hold the engine, which holds this.
+    /// Releases the retained stores, because they retain the engine, which retains this object.
     func release() { self.state.withLock { $0.kept = [] } }
 
     func stores(of liveID: String) -> LiveStores {

@@ -3,22 +3,20 @@ internal import PlazaModel
 
 /// The live that a client is in.
 struct LiveSession: Sendable {
-    /// Which of the engine's sessions this is.
+    /// The number of the session among those of the engine.
     let number: Int
     var fold: LiveFold
-    /// The stores that show it.
-    ///
-    /// They live as long as the client is in the live.
+    /// The stores that show the live; retained as long as the client is in it.
     let stores: any LiveStoresSink
-    /// Counts the duration on.
+    /// The timer that increases the displayed duration each second.
     var timer: PlazaTimer?
-    /// When reads are due that were put off.
+    /// The timers of reads that were postponed.
     var timers: [SnapshotName: PlazaTimer] = [:]
-    /// The reads under way.
+    /// The reads in progress.
     var reads: [SnapshotName: SnapshotRead] = [:]
 }
 
-/// A read under way, or waiting for the one before it.
+/// A read that is in progress, or waits for the one before it.
 struct SnapshotRead: Sendable {
     let number: Int
     let task: Task<Result<Void, ErrorInfo>, Never>

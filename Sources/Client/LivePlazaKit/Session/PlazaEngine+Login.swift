@@ -3,13 +3,14 @@ internal import PlazaModel
 internal import PlazaWire
 
 extension PlazaEngine {
-    /// How long a logout waits for the live to be left, in milliseconds.
+    /// How long a logout waits for the reply to its leave of the live, in milliseconds.
     private static var leaveTimeout: Double { 2000 }
 
     /// Connects and logs in.
     ///
-    /// `token`: the token of the user; nil: the token provider is asked.
-    /// - Throws: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`, `invalidParameter`; `failed` if someone is logged
+    /// `token`: the token of the user; nil to ask the token provider.
+    /// - Throws: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`, `invalidParameter`; `failed` if someone is
+    ///   logged
     /// in; the token provider's own error.
     func login(
         token: String?, name: String? = nil, avatarURL: String? = nil
@@ -63,7 +64,7 @@ extension PlazaEngine {
         }
     }
 
-    /// Leaves a live, but waits for it for a short time only.
+    /// Leaves a live, but waits for the reply for a short time only.
     private func leave(_ live: LiveID) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let once = Locked<CheckedContinuation<Void, Never>?>(continuation)
@@ -83,7 +84,7 @@ extension PlazaEngine {
         }
     }
 
-    /// Takes an event of the connection.
+    /// Handles an event of the connection.
     func received(_ event: ClientEvent) {
         switch event {
         case .badFrame(let error): return self.report(error)
@@ -117,7 +118,7 @@ extension PlazaEngine {
         let isLogin = self.waitingLogin != nil
         self.settleLogin(.failure(error))
         self.showLogin { $0 = LoginState() }
-        // A login that fails says so itself.
+        // The caller of a login gets its failure, so it is not published as an event too.
         if isLogin { return }
         let store = self.sinks.login()
         if code == CloseCode.replaced || code == CloseCode.signedInElsewhere { store?.tell(.kickedOffline) }
@@ -125,7 +126,7 @@ extension PlazaEngine {
         self.sinks.tell(.connectionEnded(code: code, error))
     }
 
-    /// Ends the wait of the login's caller.
+    /// Resumes the caller that waits for its login.
     func settleLogin(_ result: Result<UserProfile, ErrorInfo>) {
         self.loginTimer?.cancel()
         self.loginTimer = nil
@@ -133,7 +134,7 @@ extension PlazaEngine {
         self.waitingLogin = nil
     }
 
-    /// Changes what `LoginStore` shows.
+    /// Changes the state that `LoginStore` shows.
     func showLogin(_ change: (inout LoginState) -> Void) {
         change(&self.loginState)
         self.sinks.login()?.show(self.loginState)

@@ -4,15 +4,15 @@ internal import PlazaWire
 
 /// One client: its connection, its login, and the live that it is in.
 ///
-/// All of it happens on the delivery queue. What a frame changes is shown before the next frame is looked at, and before
-/// the call that waits for the frame goes on.
+/// All of its work runs on the delivery queue. The changes of a frame are shown before the next frame is handled, and
+/// before a caller that waits for the frame resumes.
 actor PlazaEngine {
     nonisolated let queue: EngineQueue
     nonisolated let clock: any PlazaClock
     nonisolated let random: Chance
     nonisolated let sinks: StoreSinks
 
-    /// What the next login uses.
+    /// The options of the next login.
     var options: PlazaOptions
     /// The connection; nil before a login and after its end.
     var connection: ConnectionState?
@@ -20,11 +20,11 @@ actor PlazaEngine {
     var connectionCount = 0
     /// The calls whose callers wait, by handle.
     var waiting: [CallKey: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>] = [:]
-    /// Actions that wait because others are being performed.
+    /// Actions that wait until earlier ones have been performed.
     var actions: [ClientAction] = []
     var isPerforming = false
 
-    /// What `LoginStore` shows.
+    /// The state that `LoginStore` shows.
     var loginState = LoginState()
     /// The caller that waits for its login.
     var waitingLogin: CheckedContinuation<Result<UserProfile, ErrorInfo>, Never>?
@@ -56,12 +56,12 @@ actor PlazaEngine {
         self.queue.async { self.assumeOnQueue(body) }
     }
 
-    /// Runs `body` on the engine; for work that is on the queue already.
+    /// Runs `body` on the engine; must be called on the engine's queue.
     nonisolated func assumeOnQueue(_ body: @Sendable (isolated PlazaEngine) -> Void) {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             self.assumeIsolated(body)
         } else {
-            // Older systems do not ask an executor whether the present work is its own.
+            // Older systems cannot ask an executor whether the present code runs on it.
             withoutActuallyEscaping(body) { body in
                 unsafe unsafeBitCast(body, to: (@Sendable (PlazaEngine) -> Void).self)(self)
             }
@@ -89,8 +89,8 @@ actor PlazaEngine {
 
     /// Begins a task of the engine, which begins and resumes on the engine's queue.
     ///
-    /// On systems before those that are named it resumes by way of the system's threads, so that two calls which end in
-    /// the same moment may end in another order.
+    /// On older systems than the method names, it resumes through the system's threads, so two calls that end at the
+    /// same moment may end in another order.
     @discardableResult
     nonisolated func task<T: Sendable>(
         _ body: @escaping @Sendable (isolated PlazaEngine) async -> T
@@ -103,7 +103,7 @@ actor PlazaEngine {
 
     /// Calls a method of the server and waits for its reply, also across reconnects.
     ///
-    /// The state and the events of what the server sent before the reply are shown first.
+    /// Whatever the server sent before the reply is shown before this method returns.
     ///
     /// `method`: a name of PROTOCOL.md, section 5.
     /// `params`: the parameters without `live`, which is added if `live` is not nil.
@@ -122,12 +122,12 @@ actor PlazaEngine {
         return try result.get()
     }
 
-    /// Shows a fault that no store shows.
+    /// Publishes a fault that no store shows.
     func report(_ error: ErrorInfo) { self.sinks.tell(.fault(error)) }
 }
 
 extension PlazaEngine {
-    /// Waits by the client's clock.
+    /// Waits for a duration of the client's clock.
     func sleep(for duration: Duration) async {
         await withCheckedContinuation { continuation in
             _ = self.clock.schedule(after: duration.inMilliseconds, on: self.queue) { continuation.resume() }

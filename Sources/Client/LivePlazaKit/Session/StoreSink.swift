@@ -4,7 +4,7 @@
 ///
 /// Its method is called on the delivery queue.
 protocol LiveStoresSink: AnyObject, Sendable {
-    /// Shows the states in all stores, then tells the events.
+    /// Shows the states in all stores, then publishes the events.
     func show(_ states: LiveStates, events: [StoreEvent])
 }
 
@@ -12,7 +12,7 @@ protocol LiveStoresSink: AnyObject, Sendable {
 ///
 /// Its methods are called on the delivery queue.
 protocol ListSink: AnyObject, Sendable {
-    /// Shows the live that the client is in; an empty one: it is in none.
+    /// Shows the live that the client is in; an empty one if it is in none.
     func showCurrent(_ info: LiveInfo)
     func tell(_ event: LiveListEvent)
 }
@@ -25,22 +25,23 @@ protocol LoginSink: AnyObject, Sendable {
     func tell(_ event: LoginEvent)
 }
 
-/// What an engine shows its states in.
+/// The stores in which an engine shows its states.
 ///
-/// The engine keeps the stores of the live that it is in, and no others: those of another live live as long as the app
-/// holds them.
+/// The engine retains only the stores of the live that it is in. The stores of other lives exist as long as the app
+/// retains them.
 struct StoreSinks: Sendable {
     /// The stores of a live, which are made if there are none.
     let stores: @Sendable (_ liveID: String) -> any LiveStoresSink
     let list: @Sendable () -> (any ListSink)?
     let login: @Sendable () -> (any LoginSink)?
-    /// Takes what no store shows.
+    /// Publishes an event that no store shows.
     let tell: @Sendable (PlazaEvent) -> Void
 }
 
-/// What happens to a client that no store shows.
+/// An event of a client that no store shows.
 public enum PlazaEvent: Sendable, Hashable {
-    /// The server sent what is not of the protocol, which was dropped; or the token provider failed, and is asked again.
+    /// The server violated the protocol, and its frame was dropped; or the token provider failed, and will be asked
+    /// again.
     case fault(ErrorInfo)
     /// The client was logged in and does not reconnect by itself. `code` is the WebSocket close code.
     case connectionEnded(code: Int, ErrorInfo)

@@ -6,7 +6,7 @@ internal import PlazaWire
 public final class BarrageStore: Sendable {
     private let stores: LiveStores
 
-    /// The last 1,000 messages, one's own among them.
+    /// The last 1,000 messages, including the user's own.
     public var state: StatePublisher<BarrageState> { self.stores.barrage }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -14,12 +14,12 @@ public final class BarrageStore: Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> BarrageStore { LivePlaza.shared.barrageStore(liveID: liveID) }
 
-    /// Sends a text message to all, oneself included: it enters `messageList` from the feed.
+    /// Sends a text message to all users of the live, including this one: `messageList` gets it from the feed.
     ///
     /// - Parameters:
-    ///   - text: with `extensionInfo` at most 12,288 bytes.
+    ///   - text: the text; together with `extensionInfo` at most 12,288 bytes.
     ///   - extensionInfo: the app's own values.
-    ///   - completion: is called when the message is kept for good. Errors: `messageTooLong`, `roomMuted`, `userMuted`,
+    ///   - completion: called when the message is durable. Errors: `messageTooLong`, `roomMuted`, `userMuted`,
     ///     `tooFrequent`, `sensitiveWords`, `droppedByBudget`, `notInRoom`.
     public func sendTextMessage(text: String, extensionInfo: [String: String]?, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.sending(Self.text(text, extensionInfo)))
@@ -30,11 +30,11 @@ public final class BarrageStore: Sendable {
         try await self.stores.handle.run(self.sending(Self.text(text, extensionInfo)))
     }
 
-    /// Sends a message of the app's own kind.
+    /// Sends a message whose content the app defines.
     ///
     /// - Parameters:
-    ///   - businessID: names the feature.
-    ///   - data: usually JSON.
+    ///   - businessID: the name of the app's feature.
+    ///   - data: the content, usually JSON.
     ///   - completion: as for `sendTextMessage`.
     public func sendCustomMessage(businessID: String, data: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.sending(Self.custom(businessID, data)))
@@ -61,7 +61,7 @@ public final class BarrageStore: Sendable {
         StoreCall("barrage.sendCustom", ["businessID": .text(businessID), "data": .text(data)])
     }
 
-    /// A client that learns by a refusal that it is muted shows it.
+    /// Sends a message; if it is refused because the user is muted, shows the mute.
     private func sending(_ call: StoreCall) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in

@@ -13,7 +13,7 @@ public final class BattleStore: @unchecked Sendable {
 
     /// The battle that runs or ended last, its hosts, and their scores.
     public var state: StatePublisher<BattleState> { self.stores.battle }
-    /// Requests and their ends, begin and end of battles, and who left one.
+    /// Publishes requests and their ends, the begin and the end of battles, and hosts who leave.
     public var battleEventPublisher: PassthroughSubject<BattleEvent, Never> { self.stores.battleEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -24,9 +24,9 @@ public final class BattleStore: @unchecked Sendable {
     /// Asks connected hosts for a battle, or begins one at once.
     ///
     /// - Parameters:
-    ///   - config: whether they must accept, and the battle's seconds (0: the app's longest).
+    ///   - config: whether the hosts must accept, and the battle's duration in seconds (0 for the app's maximum).
     ///   - userIDList: hosts of `CoHostStore.state.value.connected`.
-    ///   - timeout: in seconds, 1 to 1,800.
+    ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
     ///   - completion: gets the battle, whose times are 0 until it begins. Errors: `noSuchConnection`,
     ///     `inAnotherBattle`, `battlePending`, `noValidRoom`, `battleTooFrequent`, `badParameter`, `needsOwner`.
     public func requestBattle(
@@ -42,14 +42,14 @@ public final class BattleStore: @unchecked Sendable {
         try await self.stores.handle.run(self.request(config, userIDList, timeout))
     }
 
-    /// Takes a request back before the battle begins.
+    /// Withdraws a request before the battle begins.
     ///
     /// Errors of the completion: `noSuchBattle`, `notWhileFighting`, `noPermission`.
     public func cancelBattleRequest(battleId: String, userIdList: [String], completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.cancellation(battleId, userIdList))
     }
 
-    /// Takes a request back before the battle begins.
+    /// Withdraws a request before the battle begins.
     public func cancelBattleRequest(battleId: String, userIdList: [String]) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.cancellation(battleId, userIdList))
     }
@@ -78,14 +78,14 @@ public final class BattleStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("battle.reject", ["battle": .text(battleID)]))
     }
 
-    /// Leaves the battle; the others go on.
+    /// Leaves the battle, which continues without this host.
     ///
     /// Errors of the completion: `noSuchBattle`, `battleNotStarted`, `battleOver`, `roomNotInBattle`.
     public func exitBattle(battleID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("battle.exit", ["battle": .text(battleID)]))
     }
 
-    /// Leaves the battle; the others go on.
+    /// Leaves the battle, which continues without this host.
     public func exitBattle(battleID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("battle.exit", ["battle": .text(battleID)]))
     }
@@ -125,7 +125,7 @@ public final class BattleStore: @unchecked Sendable {
 }
 
 extension PlazaEngine {
-    /// The lives of connected hosts, which the protocol names in place of them.
+    /// The lives of connected hosts, because the protocol identifies hosts by their lives.
     fileprivate func livesOfHosts(
         _ users: [String], in liveID: String
     ) throws(ErrorInfo) -> [(user: String, live: String)] {

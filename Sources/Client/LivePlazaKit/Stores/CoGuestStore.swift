@@ -5,18 +5,18 @@ internal import PlazaWire
 
 /// Viewers who ask for a seat, and hosts who invite them.
 ///
-/// A request's method ends when it is sent; its answer is an event.
+/// The method that makes a request ends when the request is sent; the answer is an event.
 ///
 /// Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
 /// `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
 public final class CoGuestStore: @unchecked Sendable {
     private let stores: LiveStores
 
-    /// Who applied, who is invited, and who sits.
+    /// The applicants, the invited viewers, and the users on seats.
     public var state: StatePublisher<CoGuestState> { self.stores.coGuest }
-    /// Events of owner and admins.
+    /// Publishes events for the owner and the admins.
     public var hostEventPublisher: PassthroughSubject<HostEvent, Never> { self.stores.hostEvents }
-    /// Events of viewers and guests.
+    /// Publishes events for viewers and guests.
     public var guestEventPublisher: PassthroughSubject<GuestEvent, Never> { self.stores.guestEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -24,71 +24,72 @@ public final class CoGuestStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> CoGuestStore { LivePlaza.shared.coGuestStore(liveID: liveID) }
 
-    /// Asks for a seat.
+    /// Applies for a seat.
     ///
-    /// Where seats are free to take, the user sits at once.
+    /// In a live whose seats need no application, the user gets the seat at once.
     ///
     /// - Parameters:
-    ///   - seatIndex: −1 for any.
-    ///   - timeout: in seconds, 1 to 1,800.
-    ///   - extraInfo: at most 2,048 bytes.
-    ///   - completion: is called when the request is sent. Errors: `requestRepeated`, `requestConflict`, `noPermission`.
+    ///   - seatIndex: the seat; −1 for any free one.
+    ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
+    ///   - extraInfo: the app's own text, at most 2,048 bytes.
+    ///   - completion: is called when the request is sent. Errors: `requestRepeated`, `requestConflict`,
+    ///     `noPermission`.
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String?, completion: CompletionClosure?
     ) {
         self.stores.handle.run(completion, Self.application(seatIndex, timeout, extraInfo))
     }
 
-    /// Asks for a seat, as the method with a completion.
+    /// Applies for a seat, as the method with a completion.
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
     ) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.application(seatIndex, timeout, extraInfo))
     }
 
-    /// Takes one's application back.
+    /// Withdraws the user's application.
     ///
     /// - Parameter completion: errors: `failed` if none is open.
     public func cancelApplication(completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.cancelApplication"))
     }
 
-    /// Takes one's application back.
+    /// Withdraws the user's application.
     public func cancelApplication() async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.cancelApplication"))
     }
 
-    /// Seats an applicant; for owner and admins.
+    /// Seats an applicant; for the owner and admins.
     ///
     /// Errors of the completion: `requestGone`, `noPermission`; with a seat's code the request stays open.
     public func acceptApplication(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.answer("seat.acceptApplication", userID))
     }
 
-    /// Seats an applicant; for owner and admins.
+    /// Seats an applicant; for the owner and admins.
     public func acceptApplication(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.answer("seat.acceptApplication", userID))
     }
 
-    /// Declines an application; for owner and admins.
+    /// Declines an application; for the owner and admins.
     ///
     /// Errors of the completion: `requestGone`, `noPermission`.
     public func rejectApplication(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.answer("seat.rejectApplication", userID))
     }
 
-    /// Declines an application; for owner and admins.
+    /// Declines an application; for the owner and admins.
     public func rejectApplication(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.answer("seat.rejectApplication", userID))
     }
 
-    /// Invites a viewer to a seat; for owner and admins.
+    /// Invites a viewer to a seat; for the owner and admins.
     ///
     /// - Parameters:
     ///   - userID: the viewer.
-    ///   - seatIndex: −1 for any.
-    ///   - timeout: in seconds, 1 to 1,800.
-    ///   - extraInfo: at most 2,048 bytes.
+    ///   - seatIndex: the seat; −1 for any free one.
+    ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
+    ///   - extraInfo: the app's own text, at most 2,048 bytes.
     ///   - completion: is called when the invitation is sent. Errors: `notMember`, `userAlreadyOnSeat`,
     ///     `requestConflict`, `noPermission`.
     public func inviteToSeat(
@@ -104,14 +105,14 @@ public final class CoGuestStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.invitation(userID, seatIndex, timeout, extraInfo))
     }
 
-    /// Takes one's invitation back.
+    /// Withdraws the user's invitation.
     ///
     /// Errors of the completion: `failed` if none is open.
     public func cancelInvitation(inviteeID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.cancelled(inviteeID))
     }
 
-    /// Takes one's invitation back.
+    /// Withdraws the user's invitation.
     public func cancelInvitation(inviteeID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.cancelled(inviteeID))
     }
@@ -140,14 +141,14 @@ public final class CoGuestStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("seat.rejectInvitation", ["user": .text(inviterID)]))
     }
 
-    /// Leaves one's seat.
+    /// Leaves the user's seat.
     ///
     /// - Parameter completion: errors: `notOnSeat`.
     public func disConnect(completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.leave"))
     }
 
-    /// Leaves one's seat.
+    /// Leaves the user's seat.
     public func disConnect() async throws(ErrorInfo) { try await self.stores.handle.run(StoreCall("seat.leave")) }
 
     private static func application(_ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?) -> StoreCall {

@@ -4,15 +4,15 @@ public import LivePlazaCombine
 internal import PlazaModel
 internal import PlazaWire
 
-/// Hosts of different lives who connect.
+/// The connection of a live with the lives of other hosts.
 ///
-/// For the owner of a live; viewers see `connected`.
+/// Only the owner of a live can call the methods; viewers can read `connected`.
 public final class CoHostStore: @unchecked Sendable {
     private let stores: LiveStores
 
-    /// Who is connected, asked, and can be asked.
+    /// The hosts who are connected, were asked, and can be asked.
     public var state: StatePublisher<CoHostState> { self.stores.coHost }
-    /// Requests and their ends, and who came and went.
+    /// Publishes requests and their ends, and hosts who join and leave.
     public var coHostEventPublisher: PassthroughSubject<CoHostEvent, Never> { self.stores.coHostEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -25,8 +25,8 @@ public final class CoHostStore: @unchecked Sendable {
     /// - Parameters:
     ///   - liveId: the other live.
     ///   - layoutTemplate: how the hosts are arranged.
-    ///   - timeout: in seconds, 1 to 1,800.
-    ///   - extraInfo: at most 2,048 bytes.
+    ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
+    ///   - extraInfo: the app's own text, at most 2,048 bytes.
     ///   - completion: is called when the request is sent. Errors: `noSuchRoom`, `alreadyConnected`,
     ///     `connectionPending`, `connectedElsewhere`, `connectionLimit`, `wrongRoomKind`, `connectionTooFrequent`,
     ///     `overLimit`, `needsOwner`.
@@ -44,21 +44,22 @@ public final class CoHostStore: @unchecked Sendable {
         try await self.stores.handle.run(self.request(liveId, layoutTemplate, timeout, extraInfo))
     }
 
-    /// Takes a request back.
+    /// Withdraws a request.
     ///
     /// Errors of the completion: `noSuchConnection`.
     public func cancelHostConnection(toHostLiveID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.ending("cohost.cancel", invitee: toHostLiveID))
     }
 
-    /// Takes a request back.
+    /// Withdraws a request.
     public func cancelHostConnection(toHostLiveID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.ending("cohost.cancel", invitee: toHostLiveID))
     }
 
     /// Accepts a host's request.
     ///
-    /// Errors of the completion: `noSuchConnection`, `alreadyConnected`, `connectedElsewhere`, `connectionLimit`, `overLimit`.
+    /// Errors of the completion: `noSuchConnection`, `alreadyConnected`, `connectedElsewhere`, `connectionLimit`,
+    /// `overLimit`.
     public func acceptHostConnection(fromHostLiveID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.ending("cohost.accept", inviter: fromHostLiveID))
     }
@@ -92,27 +93,27 @@ public final class CoHostStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("cohost.exit"))
     }
 
-    /// Reads lives that could be asked into `candidates`, 20 a page.
+    /// Reads a page of 20 lives that could be asked to connect, and adds them to `candidates`.
     ///
-    /// An expired cursor begins anew.
+    /// If the cursor has expired, the list is read from its beginning.
     ///
     /// - Parameters:
-    ///   - cursor: the state's `candidatesCursor`; empty begins anew.
+    ///   - cursor: the state's `candidatesCursor`; empty to read from the beginning.
     ///   - completion: errors: `needsOwner`.
     public func getCoHostCandidates(cursor: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.candidates(cursor))
     }
 
-    /// Reads lives that could be asked into `candidates`, 20 a page.
+    /// Reads a page of 20 lives that could be asked to connect, and adds them to `candidates`.
     ///
-    /// An expired cursor begins anew.
+    /// If the cursor has expired, the list is read from its beginning.
     public func getCoHostCandidates(cursor: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.candidates(cursor))
     }
 
-    /// Leaves another host's sound out of this live's mix.
+    /// Mutes or unmutes the sound of another host in this live's mix.
     ///
-    /// The other host is not told.
+    /// The other host is not notified.
     ///
     /// Errors of the completion: `noSuchConnection`, `needsOwnerOrAdmin`.
     public func muteRemoteHostAudio(liveID: String, isMuted: Bool, completion: CompletionClosure?) {
@@ -120,9 +121,9 @@ public final class CoHostStore: @unchecked Sendable {
             completion, StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
     }
 
-    /// Leaves another host's sound out of this live's mix.
+    /// Mutes or unmutes the sound of another host in this live's mix.
     ///
-    /// The other host is not told.
+    /// The other host is not notified.
     public func muteRemoteHostAudio(liveID: String, isMuted: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(
             StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
@@ -152,7 +153,7 @@ public final class CoHostStore: @unchecked Sendable {
         }
     }
 
-    /// The error of a live that cannot be asked, where the server names no reason (R8.1).
+    /// The error for a live that cannot be asked, if the server names no reason (R8.1).
     private static func refusal(_ refused: LiveCode) -> ErrorInfo {
         let byCode: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,

@@ -7,9 +7,10 @@ internal import PlazaWire
 public final class GiftStore: @unchecked Sendable {
     private let stores: LiveStores
 
-    /// The app's gifts, once `refreshUsableGifts` has read them.
+    /// The app's gifts; empty until `refreshUsableGifts` has read them.
     public var state: StatePublisher<GiftState> { self.stores.gift }
-    /// Gifts that are sent, one's own among them: a sender shows its animation from the event.
+    /// Publishes the gifts that are sent, including the user's own, so that a sender also shows the animation when it
+    /// receives the event.
     public var giftEventPublisher: PassthroughSubject<GiftEvent, Never> { self.stores.giftEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -17,19 +18,19 @@ public final class GiftStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> GiftStore { LivePlaza.shared.giftStore(liveID: liveID) }
 
-    /// The language of names and descriptions, from the next refresh on.
+    /// Sets the language of names and descriptions, from the next refresh on.
     ///
     /// - Parameter language: such as `en` or `zh-CN`.
     public func setLanguage(_ language: String) { self.stores.giftLanguage = language }
 
-    /// Reads the app's gifts into `usableGifts`, which are never read by themselves.
+    /// Reads the app's gifts into `usableGifts`; they are read only by this method.
     ///
-    /// - Parameter completion: errors: `notInRoom`: enter the live first.
+    /// - Parameter completion: errors: `notInRoom` if the client is not in the live.
     public func refreshUsableGifts(completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.refresh)
     }
 
-    /// Reads the app's gifts into `usableGifts`, which are never read by themselves.
+    /// Reads the app's gifts into `usableGifts`; they are read only by this method.
     public func refreshUsableGifts() async throws(ErrorInfo) {
         try await self.stores.handle.run(self.refresh)
     }
@@ -39,7 +40,8 @@ public final class GiftStore: @unchecked Sendable {
     /// - Parameters:
     ///   - giftID: one of `usableGifts`.
     ///   - count: 1 to 255.
-    ///   - completion: errors: `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`, `giftCheckFailed`, and the app's own codes 102100 to 102200.
+    ///   - completion: errors: `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`, `giftCheckFailed`, and the app's own
+    ///     codes 102100 to 102200.
     public func sendGift(giftID: String, count: UInt, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.order(giftID, count, nil))
     }
@@ -61,14 +63,14 @@ public final class GiftStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.order(giftID, count, receivers))
     }
 
-    /// Turns gifts on or off in this live; for owner and admins.
+    /// Enables or disables gifts in this live; for the owner and admins.
     ///
     /// Errors of the completion: `needsOwnerOrAdmin`.
     public func setGiftEnabled(isEnabled: Bool, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("live.update", ["isGiftEnabled": .bool(isEnabled)]))
     }
 
-    /// Turns gifts on or off in this live; for owner and admins.
+    /// Enables or disables gifts in this live; for the owner and admins.
     public func setGiftEnabled(isEnabled: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("live.update", ["isGiftEnabled": .bool(isEnabled)]))
     }

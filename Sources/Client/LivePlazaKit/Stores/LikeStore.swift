@@ -4,13 +4,13 @@ internal import PlazaWire
 
 /// The likes of a live.
 ///
-/// The total is the server's: a tap shows in it when the server has counted it.
+/// The total is that of the server: it contains a tap once the server has counted the tap.
 public final class LikeStore: @unchecked Sendable {
     private let stores: LiveStores
 
     /// The total.
     public var state: StatePublisher<LikeState> { self.stores.like }
-    /// Likes of others and one's own.
+    /// Publishes the likes of all users, including this one.
     public var likeEventPublisher: PassthroughSubject<LikeEvent, Never> { self.stores.likeEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -18,18 +18,18 @@ public final class LikeStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> LikeStore { LivePlaza.shared.likeStore(liveID: liveID) }
 
-    /// Likes.
+    /// Sends likes.
     ///
-    /// The first tap is sent at once; further ones within two seconds are gathered into one call.
+    /// The first tap is sent at once; further taps within two seconds are sent together in one call.
     ///
     /// - Parameters:
-    ///   - count: more than 1,000 in two seconds count as 1,000.
+    ///   - count: the number of likes; more than 1,000 in two seconds count as 1,000.
     ///   - completion: is called when the server has counted the taps. Errors: `notInRoom`.
     public func sendLike(count: UInt = 1, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.like(count))
     }
 
-    /// Likes, as the method with a completion.
+    /// Sends likes, as the method with a completion.
     public func sendLike(count: UInt = 1) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.like(count))
     }
@@ -53,17 +53,17 @@ public final class LikeStore: @unchecked Sendable {
 
 /// The taps that no call has counted yet.
 struct LikeTaps: Sendable {
-    /// The most likes of one call.
+    /// The maximum number of likes in one call.
     static let maxCount: UInt = 1000
-    /// Over what time taps are gathered into one call.
+    /// The time in which taps are collected for one call.
     static let gatherTime = Duration.seconds(2)
 
     var count: UInt = 0
-    /// A call was made less than `gatherTime` ago.
+    /// Whether a call was made less than `gatherTime` ago, so that further taps wait.
     var isPaused = false
-    /// The end of the pause.
+    /// The task that ends the pause.
     var pause: Task<Void, Never>?
-    /// The call that the taps gathered now go with.
+    /// The next call, for which taps are being collected; nil if there are none.
     var gathering: Task<Result<Void, ErrorInfo>, Never>?
 }
 

@@ -2,13 +2,13 @@
 public import LivePlazaCombine
 internal import PlazaWire
 
-/// Who watches a live.
+/// The audience of a live.
 public final class LiveAudienceStore: @unchecked Sendable {
     private let stores: LiveStores
 
-    /// How many watch, and at most 200 of them.
+    /// The number of viewers, and at most 200 of them.
     public var state: StatePublisher<LiveAudienceState> { self.stores.audience }
-    /// Who came, who went, and who may not write any more.
+    /// Publishes viewers who join, leave, and are muted or unmuted.
     public var liveAudienceEventPublisher: PassthroughSubject<LiveAudienceEvent, Never> { self.stores.audienceEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -16,16 +16,16 @@ public final class LiveAudienceStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> LiveAudienceStore { LivePlaza.shared.audienceStore(liveID: liveID) }
 
-    /// Reads the first 200 viewers anew.
+    /// Reads the first 200 viewers again.
     ///
-    /// Entering a live does that by itself, and `audienceList` then follows the feed.
+    /// The client does this itself when it enters a live; then the feed keeps `audienceList` up to date.
     ///
     /// - Parameter completion: errors: `notInRoom`.
     public func fetchAudienceList(completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.fetching)
     }
 
-    /// Reads the first 200 viewers anew.
+    /// Reads the first 200 viewers again.
     public func fetchAudienceList() async throws(ErrorInfo) { try await self.stores.handle.run(self.fetching) }
 
     /// Makes a viewer an admin; for the owner.
@@ -40,38 +40,38 @@ public final class LiveAudienceStore: @unchecked Sendable {
         try await self.stores.handle.run(Self.call("admin.set", userID))
     }
 
-    /// Takes an admin's rights back; for the owner.
+    /// Revokes an admin's rights; for the owner.
     ///
     /// Errors of the completion: `needsOwner`.
     public func revokeAdministrator(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.call("admin.revoke", userID))
     }
 
-    /// Takes an admin's rights back; for the owner.
+    /// Revokes an admin's rights; for the owner.
     public func revokeAdministrator(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.call("admin.revoke", userID))
     }
 
-    /// Puts a viewer out, who may enter again; for owner and admins.
+    /// Kicks a viewer out of the live, who may enter again; for the owner and admins.
     ///
     /// Errors of the completion: `needsOwnerOrAdmin`, `noPermission`, `notMember`.
     public func kickUserOutOfRoom(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.call("audience.kick", userID))
     }
 
-    /// Puts a viewer out, who may enter again; for owner and admins.
+    /// Kicks a viewer out of the live, who may enter again; for the owner and admins.
     public func kickUserOutOfRoom(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.call("audience.kick", userID))
     }
 
-    /// Forbids or allows a viewer to write; for owner and admins.
+    /// Mutes or unmutes a viewer; for the owner and admins.
     ///
     /// Errors of the completion: `needsOwnerOrAdmin`, `noPermission`, `overLimit`.
     public func disableSendMessage(userID: String, isDisable: Bool, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.mute(userID, isDisable))
     }
 
-    /// Forbids or allows a viewer to write; for owner and admins.
+    /// Mutes or unmutes a viewer; for the owner and admins.
     public func disableSendMessage(userID: String, isDisable: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.mute(userID, isDisable))
     }
@@ -80,7 +80,7 @@ public final class LiveAudienceStore: @unchecked Sendable {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             if engine.currentLiveID == liveID { return try await engine.refresh(.audience) }
-            // The server says what is wrong.
+            // The call is made only to get the server's error.
             _ = try await engine.perform(StoreCall("audience.list", ["count": .whole(200)]), in: liveID)
         }
     }

@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// What a page of the list of lives is asked for with.
+/// The parameters of a page of the list of lives, besides the cursor.
 struct LiveListQuery: Sendable {
     var count: Int
     var category: Int?
@@ -18,10 +18,11 @@ struct LiveListQuery: Sendable {
 }
 
 extension LiveListStore {
-    /// How often a walk begins anew when its cursor has expired (R3.64).
+    /// The maximum number of times that reading begins again because the cursor has expired (R3.64).
     private static let maxWalks = 3
 
-    /// Reads a page; if its cursor has expired, the list up to there and one page more.
+    /// Reads a page; if its cursor has expired, reads the list again from its beginning to one page beyond the old
+    /// list.
     func fetching(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             for walk in 0... {
@@ -42,7 +43,7 @@ extension LiveListStore {
         self.show(Self.merged(cursor.isEmpty ? [] : self.state.value.liveList, page.lives), page.cursor)
     }
 
-    /// Walks from the beginning until more is read than is shown already.
+    /// Reads from the beginning until more lives are read than were shown before.
     private func fetchAgain(_ query: LiveListQuery, _ engine: isolated PlazaEngine) async throws(ErrorInfo) {
         let shown = self.state.value.liveList.count
         var lives: [LiveInfo] = []
@@ -69,7 +70,7 @@ extension LiveListStore {
         self.state.value = state
     }
 
-    /// A list and what follows, each live once.
+    /// A list followed by a page, with each live only once.
     private static func merged(_ list: [LiveInfo], _ page: [LiveInfo]) -> [LiveInfo] {
         let known = Set(list.map(\.liveID))
         return list + page.filter { !known.contains($0.liveID) }

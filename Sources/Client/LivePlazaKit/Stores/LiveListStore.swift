@@ -5,13 +5,13 @@ internal import PlazaWire
 
 /// The list of lives, and the live that the client is in.
 ///
-/// After each of its events the client has left the live.
+/// After each of its events the client is in no live.
 public final class LiveListStore: @unchecked Sendable {
     private let engine: PlazaEngine
 
-    /// The lives that were read, and the live that the client is in.
+    /// The lives on the pages that were read, and the live that the client is in.
     public let state = StatePublisher(initialState: LiveListState())
-    /// How the client came out of its live without leaving it.
+    /// Publishes why the client is no longer in its live, although it did not leave.
     public let liveListEventPublisher = PassthroughSubject<LiveListEvent, Never>()
 
     init(engine: PlazaEngine) { self.engine = engine }
@@ -21,13 +21,12 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Reads a page of the list of public lives.
     ///
-    /// An empty cursor begins anew and replaces `liveList`; another one
-    /// appends. A cursor that has expired, or that belongs to another gateway, is no error: the list is read again up to
-    /// there.
+    /// With an empty cursor the first page replaces `liveList`; with another cursor the page is appended. A cursor that
+    /// has expired, or that belongs to another gateway, is no error: the list is then read again from its beginning.
     ///
     /// - Parameters:
     ///   - cursor: the state's `liveListCursor`, which is empty at the end.
-    ///   - count: 1 to 50.
+    ///   - count: the number of lives on the page, 1 to 50.
     ///   - completion: errors: `badParameter`.
     public func fetchLiveList(cursor: String, count: Int, completion: CompletionClosure?) {
         self.engine.start(completion, self.fetching(cursor, LiveListQuery(count: count)))
@@ -44,7 +43,7 @@ public final class LiveListStore: @unchecked Sendable {
     ///   - cursor: as for all categories.
     ///   - count: as for all categories.
     ///   - category: a number of `LiveInfo.categoryList`.
-    ///   - isDescending: the most watched first, or last.
+    ///   - isDescending: whether the lives with the most joins come first.
     /// - Throws: `badParameter`.
     public func fetchLiveList(
         cursor: String, count: Int, category: Int, isDescending: Bool = true
@@ -67,7 +66,7 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Creates a live and enters it as its owner.
     ///
-    /// Its owner may call this again, to go on.
+    /// The owner may call this again to return to the live.
     ///
     /// Errors of the completion: `roomExists`, `inAnotherRoom`, `createdTooOften`, `badRoomID`, `badRoomName`,
     ///   `badParameter`, `sensitiveWords`.
@@ -82,7 +81,7 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Enters a live.
     ///
-    /// The stores of the live show its state from here on.
+    /// From then on the stores of the live show its state.
     ///
     /// Errors of the completion: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned` (`retryAfter`: until
     ///   the ban ends).
@@ -95,7 +94,7 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Leaves the live.
     ///
-    /// An owner's live goes on without it.
+    /// If the owner leaves, the live continues.
     ///
     /// - Parameter completion: errors: `notInRoom`.
     public func leaveLive(completion: CompletionClosure?) { self.engine.start(completion, self.leaving) }
@@ -105,13 +104,13 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Ends the live for all; for its owner.
     ///
-    /// - Parameter completion: gets the final figures. Errors: `needsOwner`, `notInRoom`.
+    /// - Parameter completion: gets the final statistics. Errors: `needsOwner`, `notInRoom`.
     public func endLive(completion: StopLiveCompletionClosure?) { self.engine.start(completion, self.ending) }
 
     /// Ends the live for all; for its owner.
     public func endLive() async throws(ErrorInfo) -> TUILiveStatisticsData { try await self.ending(self.engine) }
 
-    /// Changes the live that the client is in; for owner and admins.
+    /// Changes the live that the client is in; for the owner and admins.
     ///
     /// - Parameters:
     ///   - liveInfo: the new values.
@@ -129,12 +128,12 @@ public final class LiveListStore: @unchecked Sendable {
         try await self.current("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip)(self.engine)
     }
 
-    /// Adds to the live's metadata; for owner and admins.
+    /// Adds to the live's metadata; for the owner and admins.
     ///
     /// - Parameters:
     ///   - metaData: at most 10 keys in all.
-    ///   - completion: errors: `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`, `metadataValueTooLong`,
-    ///     `metadataTooLong`.
+    ///   - completion: errors: `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`,
+    ///     `metadataValueTooLong`, `metadataTooLong`.
     public func updateLiveMetaData(_ metaData: [String: String], completion: CompletionClosure?) {
         self.engine.start(completion, self.current("metadata.set", Self.params(metaData)))
     }
@@ -144,7 +143,7 @@ public final class LiveListStore: @unchecked Sendable {
         try await self.current("metadata.set", Self.params(metaData))(self.engine)
     }
 
-    /// Removes metadata; for owner and admins.
+    /// Removes metadata; for the owner and admins.
     ///
     /// - Parameter keys: at least one.
     /// - Throws: `needsOwnerOrAdmin`, `noSuchMetadataKey`.
@@ -155,7 +154,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// Reads metadata of the live.
     ///
     /// - Parameters:
-    ///   - keys: all, if none is named.
+    ///   - keys: the keys to read; empty for all.
     ///   - completion: gets the values by key.
     public func queryMetaData(keys: [String], completion: MetaDataCompletionClosure?) {
         self.engine.start(completion, self.metadata(keys))
@@ -166,9 +165,7 @@ public final class LiveListStore: @unchecked Sendable {
         try await self.metadata(keys)(self.engine)
     }
 
-    /// Forgets the list of lives.
-    ///
-    /// The live that the client is in stays.
+    /// Clears the list of lives, but not the live that the client is in.
     public func reset() {
         self.engine.start(nil) { _ async throws(ErrorInfo) in
             var state = LiveListState()
@@ -249,7 +246,7 @@ extension PlazaEngine {
 }
 
 extension LiveListStore: ListSink {
-    /// Shows the live that the client is in; on the delivery queue.
+    /// Shows the live that the client is in; called on the delivery queue.
     func showCurrent(_ info: LiveInfo) {
         var state = self.state.value
         if state.currentLive == info { return }
@@ -258,6 +255,6 @@ extension LiveListStore: ListSink {
         self.state.value = state
     }
 
-    /// Tells how the client came out of its live; on the delivery queue.
+    /// Publishes why the client is no longer in its live; called on the delivery queue.
     func tell(_ event: LiveListEvent) { self.liveListEventPublisher.send(event) }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The stores of a live. Who asks twice for the same live gets the same store.
+/// The stores of a live; repeated calls for the same live return the same store.
 extension LivePlaza {
-    /// Who watches a live.
+    /// The audience of a live.
     public func audienceStore(liveID: String) -> LiveAudienceStore {
         self.stores(of: liveID).store { LiveAudienceStore($0) }
     }
@@ -28,7 +28,7 @@ extension LivePlaza {
     /// The likes of a live.
     public func likeStore(liveID: String) -> LikeStore { self.stores(of: liveID).store { LikeStore($0) } }
 
-    /// The figures of a live.
+    /// The statistics of a live.
     public func summaryStore(liveID: String) -> LiveSummaryStore {
         self.stores(of: liveID).store { LiveSummaryStore($0) }
     }

@@ -9,9 +9,9 @@ internal import PlazaWire
 public final class LiveSeatStore: @unchecked Sendable {
     private let stores: LiveStores
 
-    /// Who sits where, and where each seat is on the canvas.
+    /// The user on each seat, and each seat's region on the canvas.
     public var state: StatePublisher<LiveSeatState> { self.stores.seat }
-    /// What hosts do with this user's own devices.
+    /// Publishes what hosts do with this user's own devices.
     public var liveSeatEventPublisher: PassthroughSubject<LiveSeatEvent, Never> { self.stores.seatEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -19,20 +19,20 @@ public final class LiveSeatStore: @unchecked Sendable {
     /// The store of a live of the default client.
     public static func create(liveID: String) -> LiveSeatStore { LivePlaza.shared.seatStore(liveID: liveID) }
 
-    /// Sits down.
+    /// Takes a seat.
     ///
-    /// Where seats need approval, a viewer's call becomes an application of 60 seconds.
+    /// In a live whose seats need an application, a viewer's call becomes an application of 60 seconds.
     ///
     /// - Parameters:
-    ///   - seatIndex: −1 for the lowest free one.
+    ///   - seatIndex: the seat; −1 for the lowest free one.
     ///   - completion: errors: `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`, `alreadySeated`.
     public func takeSeat(seatIndex: Int, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
     }
 
-    /// Sits down.
+    /// Takes a seat.
     ///
-    /// Where seats need approval, a viewer's call becomes an application of 60 seconds.
+    /// In a live whose seats need an application, a viewer's call becomes an application of 60 seconds.
     public func takeSeat(seatIndex: Int) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.take", ["seatIndex": .whole(seatIndex)]))
     }
@@ -49,76 +49,78 @@ public final class LiveSeatStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("seat.leave"))
     }
 
-    /// Says that one's microphone is closed.
+    /// Reports that the user's microphone is closed.
     public func muteMicrophone() { self.stores.handle.run(nil, Self.microphone(isOn: false)) }
 
-    /// Says that one's microphone is open.
+    /// Reports that the user's microphone is open.
     ///
     /// - Parameter completion: errors: `notOnSeat`, `seatMicrophoneLocked`, `microphoneNeedsHost`.
     public func unmuteMicrophone(completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.microphone(isOn: true))
     }
 
-    /// Says that one's microphone is open.
+    /// Reports that the user's microphone is open.
     public func unmuteMicrophone() async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.microphone(isOn: true))
     }
 
-    /// Says whether one's camera is open.
+    /// Reports whether the user's camera is open.
     ///
-    /// `DeviceStore` does it by itself.
+    /// `DeviceStore` calls this itself.
     ///
     /// Errors of the completion: `notOnSeat`, `seatCameraLocked`, `cameraNeedsHost`.
     public func reportCamera(isOn: Bool, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.device", ["camera": .bool(isOn)]))
     }
 
-    /// Says whether one's camera is open.
+    /// Reports whether the user's camera is open.
     ///
-    /// `DeviceStore` does it by itself.
+    /// `DeviceStore` calls this itself.
     public func reportCamera(isOn: Bool) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.device", ["camera": .bool(isOn)]))
     }
 
-    /// Says that the user is away: in another app, or in a call.
+    /// Reports that the user is away, in another app or in a call, or is back.
     ///
     /// Errors of the completion: `notOnSeat`.
     public func reportSuspension(_ status: SuspendStatus, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.device", ["suspend": .text(status.wireName)]))
     }
 
-    /// Says that the user is away: in another app, or in a call.
+    /// Reports that the user is away, in another app or in a call, or is back.
     public func reportSuspension(_ status: SuspendStatus) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.device", ["suspend": .text(status.wireName)]))
     }
 
-    /// Says how loud this user speaks; repeat it each second while it speaks.
+    /// Reports how loud this user speaks; must be repeated each second while the user speaks.
     ///
     /// - Parameters:
-    ///   - level: 0 (silent) to 100.
+    ///   - level: the speaking level, 0 (silent) to 100.
     ///   - completion: errors: `notOnSeat`.
     public func reportSpeaking(level: Int, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.speaking", ["level": .whole(level)]))
     }
 
-    /// Says how loud this user speaks; repeat it each second while it speaks.
+    /// Reports how loud this user speaks; must be repeated each second while the user speaks.
     public func reportSpeaking(level: Int) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.speaking", ["level": .whole(level)]))
     }
 
-    /// Takes a user off its seat; for owner and admins.
+    /// Removes a user from its seat; for the owner and admins.
     ///
     /// Errors of the completion: `notOnSeat`, `noPermission`.
     public func kickUserOutOfSeat(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, StoreCall("seat.kick", ["user": .text(userID)]))
     }
 
-    /// Takes a user off its seat; for owner and admins.
+    /// Removes a user from its seat; for the owner and admins.
     public func kickUserOutOfSeat(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(StoreCall("seat.kick", ["user": .text(userID)]))
     }
 
-    /// Moves a user to another seat; for owner and admins, and for oneself to a free seat.
+    /// Moves a user to another seat; for the owner and admins.
+    ///
+    /// Any user may move itself to a free seat.
     ///
     /// Errors of the completion: `notOnSeat`, `seatOccupied`, `seatLocked`, `noPermission`.
     public func moveUserToSeat(
@@ -127,12 +129,14 @@ public final class LiveSeatStore: @unchecked Sendable {
         self.stores.handle.run(completion, Self.move(userID, targetIndex, policy))
     }
 
-    /// Moves a user to another seat; for owner and admins, and for oneself to a free seat.
+    /// Moves a user to another seat; for the owner and admins.
+    ///
+    /// Any user may move itself to a free seat.
     public func moveUserToSeat(userID: String, targetIndex: Int, policy: MoveSeatPolicy?) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.move(userID, targetIndex, policy))
     }
 
-    /// Locks a seat; an occupant is put off first.
+    /// Locks a seat, after its occupant is removed.
     ///
     /// For owner and admins.
     ///
@@ -141,69 +145,69 @@ public final class LiveSeatStore: @unchecked Sendable {
         self.stores.handle.run(completion, Self.lock(seatIndex, true))
     }
 
-    /// Locks a seat; an occupant is put off first.
+    /// Locks a seat, after its occupant is removed.
     ///
     /// For owner and admins.
     public func lockSeat(seatIndex: Int) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lock(seatIndex, true))
     }
 
-    /// Opens a seat; for owner and admins.
+    /// Unlocks a seat; for the owner and admins.
     ///
     /// Errors of the completion: `noPermission`.
     public func unlockSeat(seatIndex: Int, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lock(seatIndex, false))
     }
 
-    /// Opens a seat; for owner and admins.
+    /// Unlocks a seat; for the owner and admins.
     public func unlockSeat(seatIndex: Int) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lock(seatIndex, false))
     }
 
-    /// Turns a user's camera off and keeps it off; for owner and admins.
+    /// Closes and locks a user's camera; for the owner and admins.
     ///
     /// Errors of the completion: `failed` if the user sits on no seat, `noPermission`.
     public func closeRemoteCamera(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "camera", true))
     }
 
-    /// Turns a user's camera off and keeps it off; for owner and admins.
+    /// Closes and locks a user's camera; for the owner and admins.
     public func closeRemoteCamera(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lockDevice(userID, "camera", true))
     }
 
-    /// Lets a user open its camera again, which the user does itself; for owner and admins.
+    /// Unlocks a user's camera, so that the user may open it again; for the owner and admins.
     ///
     /// Errors of the completion: as for `closeRemoteCamera`.
     public func openRemoteCamera(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "camera", false))
     }
 
-    /// Lets a user open its camera again, which the user does itself; for owner and admins.
+    /// Unlocks a user's camera, so that the user may open it again; for the owner and admins.
     public func openRemoteCamera(userID: String, policy: DeviceControlPolicy) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lockDevice(userID, "camera", false))
     }
 
-    /// Turns a user's microphone off and keeps it off; for owner and admins.
+    /// Closes and locks a user's microphone; for the owner and admins.
     ///
     /// Errors of the completion: as for `closeRemoteCamera`.
     public func closeRemoteMicrophone(userID: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", true))
     }
 
-    /// Turns a user's microphone off and keeps it off; for owner and admins.
+    /// Closes and locks a user's microphone; for the owner and admins.
     public func closeRemoteMicrophone(userID: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lockDevice(userID, "microphone", true))
     }
 
-    /// Lets a user open its microphone again, which the user does itself; for owner and admins.
+    /// Unlocks a user's microphone, so that the user may open it again; for the owner and admins.
     ///
     /// Errors of the completion: as for `closeRemoteCamera`.
     public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
         self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", false))
     }
 
-    /// Lets a user open its microphone again, which the user does itself; for owner and admins.
+    /// Unlocks a user's microphone, so that the user may open it again; for the owner and admins.
     public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lockDevice(userID, "microphone", false))
     }

@@ -3,9 +3,9 @@ internal import LivePlazaCombine
 
 /// The states and events of all stores of one live.
 ///
-/// Stores are views of it. It is made when the first store of the live is asked for, and lives as long as one of its
-/// stores does, or the client is in the live, or it is among the last 64 that were asked for: so a
-/// subscription that an app keeps without its store goes on.
+/// The stores are views of this object. It is created when an app first requests a store of the live. It exists as long
+/// as one of its stores exists, or the client is in the live, or it is among the last 64 that were requested. Therefore
+/// a subscription also continues if the app does not retain its store.
 final class LiveStores: LiveStoresSink, @unchecked Sendable {
     let handle: LiveHandle
     let audience = StatePublisher(initialState: LiveAudienceState())
@@ -29,7 +29,7 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
 
     let taps = Locked(LikeTaps())
     private let language = Locked<String?>(nil)
-    /// The stores that apps hold: the same store for each who asks.
+    /// The existing stores, so that repeated requests get the same store.
     private let stores = Locked<[ObjectIdentifier: WeakStore]>([:])
 
     init(_ liveID: String, on engine: PlazaEngine) { self.handle = LiveHandle(engine: engine, liveID: liveID) }
@@ -40,7 +40,7 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
         set { self.language.withLock { $0 = newValue } }
     }
 
-    /// The store of a kind: the one that is held already, or a new one.
+    /// The store of a kind: the existing one, or a new one.
     func store<Store: AnyObject & Sendable>(_ make: @Sendable (LiveStores) -> Store) -> Store {
         self.stores.withLock { stores in
             if let store = stores[ObjectIdentifier(Store.self)]?.object as? Store { return store }
@@ -50,7 +50,7 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
         }
     }
 
-    /// Shows the states of the live, then tells the events; on the delivery queue.
+    /// Shows the states of the live, then publishes the events; called on the delivery queue.
     func show(_ states: LiveStates, events: [StoreEvent]) {
         Self.show(states.audience, in: self.audience)
         Self.show(states.barrage, in: self.barrage)

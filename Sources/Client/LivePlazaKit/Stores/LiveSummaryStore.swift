@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The figures of a live, which the server tells every few seconds; `totalDuration` is counted on each second in between.
+/// The statistics of a live, which the server sends every few seconds; in between `totalDuration` grows each second.
 public final class LiveSummaryStore: Sendable {
     private let stores: LiveStores
 
-    /// The figures.
+    /// The statistics.
     public var state: StatePublisher<LiveSummaryState> { self.stores.summary }
 
     init(_ stores: LiveStores) { self.stores = stores }

@@ -3,7 +3,7 @@ public import Foundation
 public import LivePlazaCombine
 internal import PlazaModel
 
-/// Who is logged in.
+/// The login of a client.
 public final class LoginStore: NSObject, @unchecked Sendable {
     private let engine: PlazaEngine
     private let appID = Locked<Int32>(0)
@@ -12,7 +12,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     ///
     /// A client that reconnects stays logged in.
     public let state = StatePublisher(initialState: LoginState())
-    /// How a login ends that the app does not end: put off by another device, or with an invalid token.
+    /// Publishes why a login has ended although the app did not log out: a login elsewhere, or an invalid token.
     public let loginEventPublisher = PassthroughSubject<LoginEvent, Never>()
 
     init(engine: PlazaEngine) { self.engine = engine }
@@ -26,9 +26,9 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     /// Connects and logs in.
     ///
     /// - Parameters:
-    ///   - sdkAppID: the app's id, if it is a number: the token names the app, and this only has to agree with it.
-    ///   - userID: the user, as the token names it; another one than the token's is `invalidParameter`.
-    ///   - userSig: the token, a JWT that the app's server has signed; empty: the token provider is asked.
+    ///   - sdkAppID: the app's id if it is a number; it must agree with the app that the token names.
+    ///   - userID: the user's id, which must be that in the token; otherwise the error is `invalidParameter`.
+    ///   - userSig: the token, a JWT that the app's server has signed; empty to ask the token provider.
     ///   - completion: errors: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if someone is logged
     ///     in already; `invalidParameter` if no gateway is configured.
     public func login(sdkAppID: Int32, userID: String, userSig: String, completion: CompletionClosure?) {
@@ -50,7 +50,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     /// Leaves the live, and disconnects.
     public func logout() async throws(ErrorInfo) { try await self.engine.logout() }
 
-    /// Changes how others see the user.
+    /// Changes the user's name and picture for others.
     ///
     /// A field that is nil stays as it is.
     ///
@@ -85,11 +85,11 @@ public final class LoginStore: NSObject, @unchecked Sendable {
 }
 
 extension LoginStore: LoginSink {
-    /// Shows who is logged in; on the delivery queue.
+    /// Shows the state of the login; called on the delivery queue.
     func show(_ state: LoginState) {
         if self.state.value != state { self.state.value = state }
     }
 
-    /// Tells how the login ended; on the delivery queue.
+    /// Publishes why the login has ended; called on the delivery queue.
     func tell(_ event: LoginEvent) { self.loginEventPublisher.send(event) }
 }

@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// A call of a store's method to the server, and what this client shows of it by itself when it has succeeded.
+/// A call to the server, and the change that this client itself shows after its success.
 struct StoreCall: Sendable {
     let method: String
     let params: [String: JSONValue]
@@ -16,10 +16,10 @@ struct StoreCall: Sendable {
     }
 }
 
-/// What a store's method does on the engine.
+/// The part of a store's method that runs on the engine.
 typealias StoreOperation<Success> = @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> Success
 
-/// A live, as its stores reach it.
+/// The access of stores to their live.
 struct LiveHandle: Sendable {
     let engine: PlazaEngine
     let liveID: String
@@ -56,7 +56,7 @@ extension PlazaEngine {
         self.run({ @Sendable result in completion(result) }, operation)
     }
 
-    /// Makes a call about a live, and shows its change.
+    /// Makes a call about a live, and shows the call's change.
     func perform(_ call: StoreCall, in liveID: String) async throws(ErrorInfo) -> CallResult {
         let result = try await self.call(call.method, call.params, live: LiveID(liveID))
         if let change = call.change { self.local(change, in: liveID) }
@@ -65,6 +65,6 @@ extension PlazaEngine {
 }
 
 extension ErrorInfo {
-    /// The server's result is not that of the method.
+    /// The error for a result that does not belong to the method.
     static let unexpectedResult = ErrorInfo(code: ReplyCode.failed.code, message: "the server gave another result")
 }
