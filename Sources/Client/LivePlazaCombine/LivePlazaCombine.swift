@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// This module is Combine where the system has it.
+/// On systems with Combine, this module exports Combine.
 ///
-/// Elsewhere it declares the part of Combine that apps of the stores
-/// use, with the same names, labels, generic parameters and behaviour: all other files of the target. So the same
-/// source compiles with `import LivePlazaCombine` on both.
+/// On other systems, the other files of this target declare the part of Combine that apps use with the stores, with the
+/// same names, labels, generic parameters and behaviour. Therefore the same source compiles with
+/// `import LivePlazaCombine` on both kinds of systems.
 #if canImport(Combine)
 @_exported public import Combine
 #endif

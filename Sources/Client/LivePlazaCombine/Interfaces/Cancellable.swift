@@ -6,21 +6,21 @@ internal import Foundation
 public protocol Cancellable {
     /// Ends the activity.
     ///
-    /// A second call changes nothing.
+    /// A second call has no effect.
     func cancel()
 }
 
 extension Cancellable {
-    /// Keeps this in a collection, so that it is cancelled when the collection is released.
+    /// Stores this in a collection, so that it is cancelled when the collection is released.
     ///
-    /// - Parameter collection: Where it is appended.
+    /// - Parameter collection: The collection to which it is appended.
     public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
         AnyCancellable(self).store(in: &collection)
     }
 
-    /// Keeps this in a set, so that it is cancelled when the set is released.
+    /// Stores this in a set, so that it is cancelled when the set is released.
     ///
-    /// - Parameter set: Where it is inserted.
+    /// - Parameter set: The set into which it is inserted.
     public func store(in set: inout Set<AnyCancellable>) { AnyCancellable(self).store(in: &set) }
 }
 
@@ -29,14 +29,14 @@ public final class AnyCancellable: Cancellable, Hashable {
     private let lock = NSLock()
     private var action: (() -> Void)?
 
-    /// Makes one that runs a closure once.
+    /// Creates a value that runs a closure once, when it is cancelled or released.
     ///
-    /// - Parameter cancel: What ends the activity.
+    /// - Parameter cancel: The closure that ends the activity.
     public init(_ cancel: @escaping () -> Void) { self.action = cancel }
 
-    /// Makes one that cancels another.
+    /// Creates a value that cancels another one.
     ///
-    /// - Parameter canceller: What is cancelled.
+    /// - Parameter canceller: The value to cancel.
     public init<C: Cancellable>(_ canceller: C) { self.action = { canceller.cancel() } }
 
     deinit { self.action?() }
@@ -50,22 +50,22 @@ public final class AnyCancellable: Cancellable, Hashable {
         action?()
     }
 
-    /// Keeps this in a collection, so that it is cancelled when the collection is released.
+    /// Stores this in a collection, so that it is cancelled when the collection is released.
     ///
-    /// - Parameter collection: Where it is appended.
+    /// - Parameter collection: The collection to which it is appended.
     public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
         collection.append(self)
     }
 
-    /// Keeps this in a set, so that it is cancelled when the set is released.
+    /// Stores this in a set, so that it is cancelled when the set is released.
     ///
-    /// - Parameter set: Where it is inserted.
+    /// - Parameter set: The set into which it is inserted.
     public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }
 
     /// Whether both are the same object.
     public static func == (lhs: AnyCancellable, rhs: AnyCancellable) -> Bool { lhs === rhs }
 
-    /// Feeds the object's identity to a hasher.
+    /// Adds the object's identity to a hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 #endif

@@ -11,7 +11,7 @@ public struct CombineIdentifier: Hashable, CustomStringConvertible, Sendable {
 
     /// Makes the identity of an object.
     ///
-    /// - Parameter obj: The object. The identity is its own only while it lives.
+    /// - Parameter obj: The object; the identity is unique only while the object exists.
     public init(_ obj: AnyObject) { self.number = UInt(bitPattern: ObjectIdentifier(obj)) }
 
     /// The identity as text, for logs.
@@ -29,7 +29,7 @@ extension CustomCombineIdentifierConvertible where Self: AnyObject {
     public var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
 }
 
-/// Counts odd numbers: the addresses of objects are even.
+/// Counts in odd numbers, because the addresses of objects are even.
 private final class IdentifierCounter: Sendable {
     static let shared = IdentifierCounter()
 

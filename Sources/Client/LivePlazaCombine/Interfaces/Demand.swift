@@ -15,7 +15,7 @@ extension Subscribers {
         /// No value.
         public static let none = Demand(count: 0)
 
-        /// At most so many values.
+        /// At most this many values.
         ///
         /// - Parameter value: The number, not negative.
         /// - Returns: The demand.
@@ -80,10 +80,10 @@ extension Subscribers {
         /// Nothing is greater than unlimited.
         public static func < (lhs: Demand, rhs: Demand) -> Bool { lhs.count < rhs.count }
 
-        /// Whether the demand is for exactly so many values.
+        /// Whether the demand is for exactly this many values.
         public static func == (lhs: Demand, rhs: Int) -> Bool { lhs.max == rhs }
 
-        /// Whether the demand is not for exactly so many values.
+        /// Whether the demand is not for exactly this many values.
         public static func != (lhs: Demand, rhs: Int) -> Bool { lhs.max != rhs }
 
         /// Whether the demand is for more values.
@@ -101,10 +101,10 @@ extension Subscribers {
 
     /// How a sequence of values ended.
     public enum Completion<Failure: Error> {
-        /// As planned.
+        /// It ended normally.
         case finished
 
-        /// By an error.
+        /// It ended with this error.
         case failure(Failure)
     }
 }

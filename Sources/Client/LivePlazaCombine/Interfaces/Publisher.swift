@@ -15,21 +15,21 @@ public protocol Publisher<Output, Failure> {
     ///
     /// Called by `subscribe(_:)`; call that instead.
     ///
-    /// - Parameter subscriber: What gets the subscription first, then the values, then the completion.
+    /// - Parameter subscriber: The subscriber, which gets the subscription first, then the values, then the completion.
     func receive<S: Subscriber>(subscriber: S) where Failure == S.Failure, Output == S.Input
 }
 
 extension Publisher {
     /// Attaches a subscriber to this publisher.
     ///
-    /// - Parameter subscriber: What gets the subscription first, then the values, then the completion.
+    /// - Parameter subscriber: The subscriber, which gets the subscription first, then the values, then the completion.
     public func subscribe<S: Subscriber>(_ subscriber: S) where Failure == S.Failure, Output == S.Input {
         self.receive(subscriber: subscriber)
     }
 
     /// Sends everything that this publisher delivers to a subject.
     ///
-    /// - Parameter subject: What gets the values and the completion.
+    /// - Parameter subject: The subject, which gets the values and the completion.
     /// - Returns: Ends the subscription when it is cancelled or released.
     public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable
     where Failure == S.Failure, Output == S.Output {

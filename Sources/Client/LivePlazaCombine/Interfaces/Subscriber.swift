@@ -9,29 +9,30 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
     /// The kind of error with which the sequence may end; `Never` if it does not fail.
     associatedtype Failure: Error
 
-    /// Tells that the subscription stands.
+    /// Passes the subscription to the subscriber.
     ///
-    /// Comes once, before any value.
+    /// Called once, before any value.
     ///
-    /// - Parameter subscription: With it the subscriber asks for values and cancels. Nothing comes before it asks.
+    /// - Parameter subscription: The subscription, with which the subscriber requests values and cancels. No value
+    ///   arrives before a request.
     func receive(subscription: any Subscription)
 
-    /// Tells a value.
+    /// Delivers a value.
     ///
     /// - Parameter input: The value.
     /// - Returns: How many values are wanted in addition to those asked for already.
     func receive(_ input: Input) -> Subscribers.Demand
 
-    /// Tells that the sequence has ended.
+    /// Reports the end of the sequence.
     ///
-    /// Comes at most once, and no value follows.
+    /// Called at most once; no value follows.
     ///
-    /// - Parameter completion: Whether it ended as planned or by an error.
+    /// - Parameter completion: Whether it ended normally or with an error.
     func receive(completion: Subscribers.Completion<Failure>)
 }
 
 extension Subscriber where Input == Void {
-    /// Tells a value without content.
+    /// Delivers a value without content.
     ///
     /// - Returns: How many values are wanted in addition to those asked for already.
     public func receive() -> Subscribers.Demand { self.receive(()) }

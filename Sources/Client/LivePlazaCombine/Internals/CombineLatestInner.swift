@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The subscription of a subscriber to several publishers whose latest values are combined.
 ///
-/// Each source is asked for what the subscriber asks for. A value for which there is no demand is kept as the latest,
-/// and shows in the next combination.
+/// The subscriber's demand is passed to each source. A value for which there is no demand is kept as the latest, and
+/// appears in the next combination.
 final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     typealias Completion = Subscribers.Completion<Downstream.Failure>
 
@@ -21,7 +21,7 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     private var upstreams: [(any Subscription)?]
     private var hasEnded: [Bool]
     private var demand = Subscribers.Demand.none
-    /// Gives the combination; nil until each source has sent a value.
+    /// Returns the combination; nil until each source has sent a value.
     private var combine: (() -> Downstream.Input?)?
 
     init(_ downstream: Downstream, sources: Int) {
@@ -30,9 +30,9 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
         self.hasEnded = Array(repeating: false, count: sources)
     }
 
-    /// Hands the subscription over.
+    /// Passes the subscription to the subscriber.
     ///
-    /// Before any source is attached.
+    /// Must be called before any source is attached.
     func start(_ combine: @escaping () -> Downstream.Input?) {
         let downstream = self.lock.withLock {
             self.combine = combine
@@ -102,7 +102,7 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
         held.downstream?.receive(completion: completion)
     }
 
-    /// What it held is given to the caller, so that it is released when no lock is held.
+    /// Returns what it held, so that the caller releases it when no lock is held.
     private func detach() -> (
         downstream: Downstream?, upstreams: [(any Subscription)?], combine: (() -> Downstream.Input?)?
     ) {
@@ -120,7 +120,7 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
 final class CombineLatestSource<Input, Downstream: Subscriber>: Subscriber {
     typealias Failure = Downstream.Failure
 
-    /// Set and read only while events are delivered, which is on one thread at a time.
+    /// Set and read only while events are delivered, so on one thread at a time.
     private(set) var latest: Input?
     private let whole: CombineLatestInner<Downstream>
     private let index: Int

@@ -27,12 +27,12 @@ struct FIFO<Element> {
     }
 }
 
-/// Gives one receiver its events one after another, in the order of `enqueue`, and holds no lock meanwhile.
+/// Delivers events to one receiver one after another, in the order of `enqueue`, without holding a lock.
 ///
-/// Where a thread delivers already,
-/// - another thread leaves its event to that thread and goes on: it never waits for the receiver;
-/// - the same thread, which is inside the receiver (a value sent from within a sink), delivers at once, so a nested
-///   event arrives before the call that sent it returns, as in Combine.
+/// While a thread is delivering,
+/// - another thread leaves its event to that thread and continues, so it never waits for the receiver;
+/// - the same thread, which is inside the receiver (for example it sends a value from within a sink), delivers its
+///   event at once. As in Combine, a nested event arrives before the call that sent it returns.
 final class Delivery<Event> {
     private let lock = NSLock()
     private var waiting = FIFO<Event>()
@@ -42,8 +42,7 @@ final class Delivery<Event> {
 
     /// Makes the caller's thread the one that delivers, until `release`.
     ///
-    /// So a receiver can be set up before the
-    /// events that other threads enqueue meanwhile.
+    /// Thus a receiver can be set up before it gets events that other threads enqueue meanwhile.
     func claim() { self.lock.withLock { self.deliveringThread = Self.currentThread } }
 
     /// Delivers what has been enqueued since `claim`, and lets other threads deliver again.
@@ -54,12 +53,12 @@ final class Delivery<Event> {
     /// Call `drain` afterwards, when no lock is held.
     func enqueue(_ event: Event) { self.lock.withLock { self.waiting.append(event) } }
 
-    /// Delivers all waiting events, unless another thread does.
+    /// Delivers all waiting events, unless another thread is delivering.
     func drain(_ deliver: (Event) -> Void) { self.drain(isOutermost: false, deliver) }
 
-    /// Drops what waits.
+    /// Drops all waiting events.
     func removeAll() {
-        // The events are released after the lock: the end of a value's life may call back.
+        // The events are released after the lock, because the deinitializer of a value may call back.
         let dropped = self.lock.withLock {
             let waiting = self.waiting
             self.waiting = FIFO()

@@ -4,7 +4,8 @@ internal import Foundation
 
 /// A value behind a lock.
 ///
-/// It is unchecked because the compiler does not know the lock: `value` is touched only in `withValue`, which holds it.
+/// It is unchecked because the compiler does not know the lock: `value` is used only in `withValue`, which holds the
+/// lock.
 final class LockedValue<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
@@ -14,10 +15,10 @@ final class LockedValue<Value: Sendable>: @unchecked Sendable {
     func withValue<Result>(_ body: (inout Value) -> Result) -> Result { self.lock.withLock { body(&self.value) } }
 }
 
-/// An action on its way to the thread of a scheduler.
+/// An action that is passed to the thread of a scheduler.
 ///
-/// Combine's `Scheduler` takes closures that are not `Sendable`, and hands them to queues that want `Sendable` ones. It
-/// is unchecked because of that interface: the action is called once, by the scheduler, and by nobody else.
+/// Combine's `Scheduler` accepts closures that are not `Sendable`, but queues require `Sendable` ones. Therefore this
+/// type is unchecked; it is safe because only the scheduler calls the action, and only once.
 struct ScheduledAction: @unchecked Sendable {
     let run: () -> Void
 }

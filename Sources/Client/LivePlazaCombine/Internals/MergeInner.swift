@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The subscription of a subscriber to several publishers whose values are merged.
 ///
-/// With unlimited demand all values are asked for. Otherwise each source is asked for one value at a time; one for
-/// which there is no demand yet waits here.
+/// With unlimited demand all values of the sources are requested. Otherwise each source is asked for one value at a
+/// time, which waits here until there is demand for it.
 final class MergeInner<Downstream: Subscriber>: Subscription {
     typealias Input = Downstream.Input
     typealias Completion = Subscribers.Completion<Downstream.Failure>
@@ -30,7 +30,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         self.hasEnded = Array(repeating: false, count: sources)
     }
 
-    /// Hands the subscription over, without any source it completes at once.
+    /// Passes the subscription to the subscriber; without any source it then completes at once.
     func start() {
         self.lock.withLock { self.downstream }?.receive(subscription: self)
         if self.hasEnded.isEmpty { self.detach().downstream?.receive(completion: .finished) }
@@ -120,7 +120,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         if isDone { self.detach().downstream?.receive(completion: .finished) }
     }
 
-    /// What it held is given to the caller, so that it is released when no lock is held.
+    /// Returns what it held, so that the caller releases it when no lock is held.
     private func detach() -> (
         downstream: Downstream?, upstreams: [(any Subscription)?], waiting: FIFO<(value: Input, source: Int)>
     ) {

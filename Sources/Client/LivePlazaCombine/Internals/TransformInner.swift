@@ -4,7 +4,7 @@ internal import Foundation
 
 /// The subscriber and subscription of operators that make at most one value of each value.
 ///
-/// Demand goes through unchanged. For a value that is left out, one more is asked for in its place.
+/// Demand is passed on unchanged. For each value that is left out, one more is requested.
 final class TransformInner<Input, Downstream: Subscriber>: Subscriber, Subscription {
     typealias Failure = Downstream.Failure
 
@@ -14,8 +14,8 @@ final class TransformInner<Input, Downstream: Subscriber>: Subscriber, Subscript
     private var upstream: (any Subscription)?
 
     /// - Parameters:
-    ///   - downstream: What gets the values.
-    ///   - transform: Gives the value to pass on, or nil to leave it out.
+    ///   - downstream: The subscriber, which gets the values.
+    ///   - transform: Returns the value to pass on, or nil to leave it out.
     init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input?) {
         self.downstream = downstream
         self.transform = transform
@@ -46,7 +46,7 @@ final class TransformInner<Input, Downstream: Subscriber>: Subscriber, Subscript
 
     func cancel() { self.detach().upstream?.cancel() }
 
-    /// What it held is given to the caller, so that it is released when no lock is held.
+    /// Returns what it held, so that the caller releases it when no lock is held.
     private func detach() -> (
         downstream: Downstream?, transform: ((Input) -> Downstream.Input?)?, upstream: (any Subscription)?
     ) {

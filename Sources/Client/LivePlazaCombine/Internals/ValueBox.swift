@@ -12,7 +12,7 @@ final class ValueBox<Value> {
     var value: Value {
         get { self.lock.withLock { self.stored } }
         set {
-            // The earlier value is released after the lock: the end of its life may call back.
+            // The earlier value is released after the lock, because its deinitializer may call back.
             let earlier = self.lock.withLock {
                 defer { self.stored = newValue }
                 return self.stored
@@ -21,7 +21,7 @@ final class ValueBox<Value> {
         }
     }
 
-    /// Takes one off a count, if it is not zero.
+    /// Decrements a count, unless it is zero.
     ///
     /// - Returns: Whether it was not zero.
     func takeOne() -> Bool where Value == Int {

@@ -2,9 +2,9 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// A publisher without content: an object tells with it that it is about to change.
+/// A publisher with which an object announces that it is about to change.
 public final class ObservableObjectPublisher: Publisher {
-    /// Nothing but that it happens.
+    /// The values have no content.
     public typealias Output = Void
 
     /// The sequence cannot fail.
@@ -17,18 +17,18 @@ public final class ObservableObjectPublisher: Publisher {
 
     /// Attaches a subscriber.
     ///
-    /// - Parameter subscriber: What is told.
+    /// - Parameter subscriber: The subscriber, which is notified of each change.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
         self.subject.subscribe(subscriber)
     }
 
-    /// Tells the subscribers.
+    /// Notifies the subscribers.
     public func send() { self.subject.send() }
 }
 
-/// An object that tells before it changes.
+/// An object that notifies subscribers before it changes.
 public protocol ObservableObject: AnyObject {
-    /// What it tells with.
+    /// The type of its publisher.
     associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
     where ObjectWillChangePublisher.Failure == Never
 
@@ -39,8 +39,8 @@ public protocol ObservableObject: AnyObject {
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
     /// Publishes before a property declared with `@Published` changes.
     ///
-    /// An object without such a property has no place to keep the publisher: each call makes a new one. Such an object
-    /// declares its own.
+    /// An object without such a property cannot store the publisher, so each call returns a new one. Such an object
+    /// must declare its own property.
     public var objectWillChange: ObservableObjectPublisher {
         var fields: [any PublishedField] = []
         var mirror: Mirror? = Mirror(reflecting: self)
@@ -57,7 +57,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
     }
 }
 
-/// A property that can tell its object's publisher.
+/// A property that can notify its object's publisher.
 protocol PublishedField {
     var objectWillChange: ObservableObjectPublisher? { get }
     func setObjectWillChange(_ publisher: ObservableObjectPublisher)

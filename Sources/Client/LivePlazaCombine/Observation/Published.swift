@@ -4,8 +4,8 @@ internal import Foundation
 
 /// A property that publishes its values.
 ///
-/// Subscribers get the present value first, and each new one before the property has it: in a subscriber's closure
-/// the property still has the earlier value. The property of an object also tells `objectWillChange`.
+/// Subscribers get the current value first, and then each new one before the property changes: in a subscriber's
+/// closure the property still has the earlier value. The property of an object also sends `objectWillChange`.
 @propertyWrapper
 public struct Published<Value> {
     private let storage: PublishedStorage<Value>
@@ -20,7 +20,7 @@ public struct Published<Value> {
     /// - Parameter wrappedValue: Its first value.
     public init(wrappedValue: Value) { self.storage = PublishedStorage(wrappedValue) }
 
-    /// Not to be used: only classes have properties that publish.
+    /// Unavailable: only properties of classes can publish their values.
     @available(*, unavailable, message: "@Published is only available on properties of classes")
     public var wrappedValue: Value {
         get { self.storage.value }
@@ -57,7 +57,8 @@ public struct Published<Value> {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the present value, and each new one before the property has it.
+        /// - Parameter subscriber: The subscriber, which gets the present value, and each new one before the property
+        ///   has it.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
             self.storage.subject.subscribe(subscriber)
         }
@@ -81,7 +82,7 @@ extension Publisher where Failure == Never {
 
 /// The value of a property and its subscribers.
 private final class PublishedStorage<Value> {
-    /// Has the new value while the subscribers get it; the property has it afterwards.
+    /// Contains the new value while the subscribers get it; the property changes afterwards.
     let subject: CurrentValueSubject<Value, Never>
     let objectWillChange = ValueBox<ObservableObjectPublisher?>(nil)
     private let stored: ValueBox<Value>
@@ -101,7 +102,7 @@ private final class PublishedStorage<Value> {
         }
     }
 
-    /// Keeps a subscription as long as the property's object lives.
+    /// Retains a subscription as long as the property's object exists.
     func keep(_ assignment: AnyCancellable) { self.assignments.value.append(assignment) }
 
     func forward(to other: PublishedStorage) {

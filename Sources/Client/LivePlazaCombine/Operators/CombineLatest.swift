@@ -25,7 +25,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the combinations, one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let whole = CombineLatestInner(subscriber, sources: 2)
             let a = CombineLatestSource<A.Output, S>(whole, 0)
@@ -66,7 +66,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the combinations, one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let whole = CombineLatestInner(subscriber, sources: 3)
             let a = CombineLatestSource<A.Output, S>(whole, 0)
@@ -113,7 +113,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the combinations, one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let whole = CombineLatestInner(subscriber, sources: 4)
             let a = CombineLatestSource<A.Output, S>(whole, 0)
@@ -144,11 +144,11 @@ extension Publisher {
         Publishers.CombineLatest(self, other)
     }
 
-    /// Publishes what a closure makes of the latest value and that of another publisher.
+    /// Publishes the result of a closure for the latest value and that of another publisher.
     ///
     /// - Parameters:
     ///   - other: Another publisher.
-    ///   - transform: Gives the value to publish.
+    ///   - transform: Returns the value to publish.
     /// - Returns: The publisher.
     public func combineLatest<P: Publisher, T>(
         _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -171,12 +171,12 @@ extension Publisher {
         Publishers.CombineLatest3(self, publisher1, publisher2)
     }
 
-    /// Publishes what a closure makes of the latest value and that of two other publishers.
+    /// Publishes the result of a closure for the latest value and that of two other publishers.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.
     ///   - publisher2: Another publisher.
-    ///   - transform: Gives the value to publish.
+    ///   - transform: Returns the value to publish.
     /// - Returns: The publisher.
     public func combineLatest<P: Publisher, Q: Publisher, T>(
         _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
@@ -201,13 +201,13 @@ extension Publisher {
         Publishers.CombineLatest4(self, publisher1, publisher2, publisher3)
     }
 
-    /// Publishes what a closure makes of the latest value and that of three other publishers.
+    /// Publishes the result of a closure for the latest value and that of three other publishers.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.
     ///   - publisher2: Another publisher.
     ///   - publisher3: Another publisher.
-    ///   - transform: Gives the value to publish.
+    ///   - transform: Returns the value to publish.
     /// - Returns: The publisher.
     public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
         _ publisher1: P, _ publisher2: Q, _ publisher3: R,

@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 
 extension Publishers {
-    /// A publisher of what a closure makes of values, without the values of which it makes none.
+    /// A publisher of the results of a closure for each value, without those that are nil.
     public struct CompactMap<Upstream: Publisher, Output>: Publisher {
         /// The kind of error of the source.
         public typealias Failure = Upstream.Failure
@@ -10,14 +10,14 @@ extension Publishers {
         /// The source.
         public let upstream: Upstream
 
-        /// Gives the value to publish, or nil to leave it out.
+        /// Returns the value to publish, or nil to leave it out.
         public let transform: (Upstream.Output) -> Output?
 
         /// Makes a publisher.
         ///
         /// - Parameters:
         ///   - upstream: The source.
-        ///   - transform: Gives the value to publish, or nil to leave it out.
+        ///   - transform: Returns the value to publish, or nil to leave it out.
         public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output?) {
             self.upstream = upstream
             self.transform = transform
@@ -25,7 +25,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values.
+        /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             self.upstream.subscribe(TransformInner(subscriber, self.transform))
         }
@@ -33,9 +33,9 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// Publishes what a closure makes of each value, and leaves out nil.
+    /// Publishes the result of a closure for each value, unless it is nil.
     ///
-    /// - Parameter transform: Gives the value to publish, or nil to leave it out.
+    /// - Parameter transform: Returns the value to publish, or nil to leave it out.
     /// - Returns: The publisher.
     public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
         Publishers.CompactMap(upstream: self, transform: transform)

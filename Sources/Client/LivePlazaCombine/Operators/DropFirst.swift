@@ -29,9 +29,9 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// The count begins anew for each.
+        /// Each subscriber has its own count.
         ///
-        /// - Parameter subscriber: What gets the values.
+        /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let left = ValueBox(self.count)
             self.upstream.subscribe(TransformInner(subscriber) { left.takeOne() ? nil : .some($0) })

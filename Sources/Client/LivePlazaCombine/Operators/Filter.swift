@@ -28,7 +28,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values.
+        /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let isIncluded = self.isIncluded
             self.upstream.subscribe(TransformInner(subscriber) { isIncluded($0) ? .some($0) : nil })

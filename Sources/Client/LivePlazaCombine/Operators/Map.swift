@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 
 extension Publishers {
-    /// A publisher of what a closure makes of each value.
+    /// A publisher of the results of a closure for each value.
     public struct Map<Upstream: Publisher, Output>: Publisher {
         /// The kind of error of the source.
         public typealias Failure = Upstream.Failure
@@ -10,14 +10,14 @@ extension Publishers {
         /// The source.
         public let upstream: Upstream
 
-        /// Gives the value to publish.
+        /// Returns the value to publish.
         public let transform: (Upstream.Output) -> Output
 
         /// Makes a publisher.
         ///
         /// - Parameters:
         ///   - upstream: The source.
-        ///   - transform: Gives the value to publish.
+        ///   - transform: Returns the value to publish.
         public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output) {
             self.upstream = upstream
             self.transform = transform
@@ -25,7 +25,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values.
+        /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let transform = self.transform
             self.upstream.subscribe(TransformInner(subscriber) { .some(transform($0)) })
@@ -45,7 +45,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values.
+        /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let keyPath = self.keyPath
             self.upstream.subscribe(TransformInner(subscriber) { .some($0[keyPath: keyPath]) })
@@ -54,9 +54,9 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// Publishes what a closure makes of each value.
+    /// Publishes the result of a closure for each value.
     ///
-    /// - Parameter transform: Gives the value to publish.
+    /// - Parameter transform: Returns the value to publish.
     /// - Returns: The publisher.
     public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
         Publishers.Map(upstream: self, transform: transform)

@@ -25,7 +25,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values, one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: 2)
             merge.start()
@@ -61,7 +61,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values, one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: 3)
             merge.start()
@@ -105,7 +105,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values, one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: 4)
             merge.start()
@@ -139,7 +139,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values, one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let merge = MergeInner(subscriber, sources: self.publishers.count)
             merge.start()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// A publisher that hides which publisher and operators are behind it.
+/// A publisher that hides the types of the publisher and operators behind it.
 public struct AnyPublisher<Output, Failure: Error>: Publisher {
     private let attach: (any Subscriber<Output, Failure>) -> Void
 
@@ -18,7 +18,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher {
 
     /// Attaches a subscriber to the hidden publisher.
     ///
-    /// - Parameter subscriber: What gets the values.
+    /// - Parameter subscriber: The subscriber, which gets the values.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
         self.attach(subscriber)
     }
@@ -32,7 +32,7 @@ extension Subscriber {
 }
 
 extension Publisher {
-    /// Hides which publisher and operators this is.
+    /// Hides the types of this publisher and its operators.
     ///
     /// - Returns: A publisher of the same values.
     public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher(self) }

@@ -16,7 +16,7 @@ public struct Just<Output>: Publisher {
 
     /// Attaches a subscriber, which gets the value when it first asks.
     ///
-    /// - Parameter subscriber: What gets the value.
+    /// - Parameter subscriber: The subscriber, which gets the value.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, S.Failure == Never {
         subscriber.receive(subscription: SequenceSubscription([self.output], subscriber))
     }
@@ -39,15 +39,15 @@ public struct Empty<Output, Failure: Error>: Publisher, Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - completeImmediately: Whether subscribers get the completion at once, or nothing at all.
-    ///   - outputType: The kind of values that do not come.
-    ///   - failureType: The kind of error that does not come.
+    ///   - outputType: The type of the values, of which there are none.
+    ///   - failureType: The type of the error, which does not occur.
     public init(completeImmediately: Bool = true, outputType: Output.Type, failureType: Failure.Type) {
         self.init(completeImmediately: completeImmediately)
     }
 
     /// Attaches a subscriber.
     ///
-    /// - Parameter subscriber: What gets the completion.
+    /// - Parameter subscriber: The subscriber, which gets the completion.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
         subscriber.receive(subscription: Subscriptions.empty)
         if self.completeImmediately { subscriber.receive(completion: .finished) }
@@ -67,13 +67,13 @@ public struct Fail<Output, Failure: Error>: Publisher {
     /// Makes a publisher whose kind of values is given.
     ///
     /// - Parameters:
-    ///   - outputType: The kind of values that do not come.
+    ///   - outputType: The type of the values, of which there are none.
     ///   - failure: The error.
     public init(outputType: Output.Type, failure: Failure) { self.error = failure }
 
     /// Attaches a subscriber, which gets the error at once.
     ///
-    /// - Parameter subscriber: What gets the error.
+    /// - Parameter subscriber: The subscriber, which gets the error.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
         subscriber.receive(subscription: Subscriptions.empty)
         subscriber.receive(completion: .failure(self.error))

@@ -18,7 +18,7 @@ extension Publishers {
 
         /// Attaches a subscriber, which gets as many elements as it asks for, each from the first on.
         ///
-        /// - Parameter subscriber: What gets the elements.
+        /// - Parameter subscriber: The subscriber, which gets the elements.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let subscription = SequenceSubscription(self.sequence, subscriber)
             subscriber.receive(subscription: subscription)
@@ -36,7 +36,7 @@ extension Sequence {
 final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscription {
     private struct State {
         var iterator: Elements.Iterator
-        /// The element that comes next, read ahead to know which one is the last.
+        /// The next element, which is read ahead to know which one is the last.
         var upcoming: Elements.Element?
         var downstream: (any Subscriber<Elements.Element, Failure>)?
         var demand = Subscribers.Demand.none
@@ -65,7 +65,7 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
     func request(_ demand: Subscribers.Demand) {
         let isMine = self.lock.withLock {
             self.state.demand += demand
-            // A request from within a delivery only raises the demand: the loop below goes on with it.
+            // A request from within a delivery only raises the demand, and the loop below continues with it.
             if self.state.isDelivering { return false }
             self.state.isDelivering = true
             return true

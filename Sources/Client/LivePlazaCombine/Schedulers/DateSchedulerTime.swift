@@ -9,7 +9,7 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
     /// The point in time.
     public var date: Date
 
-    /// Makes one.
+    /// Creates a point in time.
     ///
     /// - Parameter date: The point in time.
     public init(_ date: Date) { self.date = date }
@@ -59,19 +59,19 @@ public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {
         /// The seconds.
         public var timeInterval: TimeInterval { self.magnitude }
 
-        /// So many seconds.
+        /// A span of this many seconds.
         public static func seconds(_ s: Int) -> Stride { Stride(magnitude: Double(s)) }
 
-        /// So many seconds.
+        /// A span of this many seconds.
         public static func seconds(_ s: Double) -> Stride { Stride(magnitude: s) }
 
-        /// So many milliseconds.
+        /// A span of this many milliseconds.
         public static func milliseconds(_ ms: Int) -> Stride { Stride(magnitude: Double(ms) / 1_000) }
 
-        /// So many microseconds.
+        /// A span of this many microseconds.
         public static func microseconds(_ us: Int) -> Stride { Stride(magnitude: Double(us) / 1_000_000) }
 
-        /// So many nanoseconds.
+        /// A span of this many nanoseconds.
         public static func nanoseconds(_ ns: Int) -> Stride { Stride(magnitude: Double(ns) / 1_000_000_000) }
 
         /// Whether the first is shorter.

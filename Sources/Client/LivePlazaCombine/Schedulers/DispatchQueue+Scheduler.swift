@@ -3,23 +3,23 @@
 public import Dispatch
 
 extension DispatchQueue: Scheduler {
-    /// What an action may be scheduled with on a queue.
+    /// The options of an action on a queue.
     public struct SchedulerOptions {
-        /// How urgent the action is.
+        /// The priority of the action.
         public var qos: DispatchQoS
 
-        /// Further wishes.
+        /// Further flags of the action.
         public var flags: DispatchWorkItemFlags
 
-        /// The group that the action counts for.
+        /// The dispatch group to which the action belongs.
         public var group: DispatchGroup?
 
         /// Makes options.
         ///
         /// - Parameters:
-        ///   - qos: How urgent the action is.
-        ///   - flags: Further wishes.
-        ///   - group: The group that the action counts for.
+        ///   - qos: The priority of the action.
+        ///   - flags: Further flags of the action.
+        ///   - group: The dispatch group to which the action belongs.
         public init(qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], group: DispatchGroup? = nil) {
             self.qos = qos
             self.flags = flags
@@ -33,10 +33,10 @@ extension DispatchQueue: Scheduler {
     /// Zero: a queue's timers have no tolerance of their own.
     public var minimumTolerance: SchedulerTimeType.Stride { .nanoseconds(0) }
 
-    /// Carries an action out on the queue.
+    /// Runs an action on the queue.
     ///
     /// - Parameters:
-    ///   - options: How urgent it is, and the group it counts for.
+    ///   - options: The priority of the action, and its group.
     ///   - action: The action.
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
         let scheduled = ScheduledAction(run: action)
@@ -45,12 +45,12 @@ extension DispatchQueue: Scheduler {
         }
     }
 
-    /// Carries an action out on the queue after a point in time.
+    /// Runs an action on the queue after a point in time.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - tolerance: By how much the action may come late. Queues do not use it.
-    ///   - options: How urgent the action is.
+    ///   - tolerance: How late the action may run; queues ignore it.
+    ///   - options: The priority of the action, and further options.
     ///   - action: The action.
     public func schedule(
         after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
@@ -67,13 +67,13 @@ extension DispatchQueue: Scheduler {
         }
     }
 
-    /// Carries an action out on the queue after a point in time, and then again and again.
+    /// Runs an action on the queue after a point in time, and then repeatedly.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - interval: The span between two times.
-    ///   - tolerance: By how much the action may come late.
-    ///   - options: How urgent the action is.
+    ///   - interval: The time between two runs.
+    ///   - tolerance: How late the action may run.
+    ///   - options: The priority of the action, and further options.
     ///   - action: The action.
     /// - Returns: Ends the repetition when it is cancelled or released.
     public func schedule(

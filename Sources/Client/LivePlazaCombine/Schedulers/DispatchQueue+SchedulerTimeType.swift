@@ -8,14 +8,14 @@ extension DispatchQueue {
         /// The point in time.
         public var dispatchTime: DispatchTime
 
-        /// Makes one.
+        /// Creates a point in time.
         ///
         /// - Parameter time: The point in time.
         public init(_ time: DispatchTime) { self.dispatchTime = time }
 
-        /// Reads what `encode(to:)` has written.
+        /// Decodes a point in time from its nanoseconds.
         ///
-        /// - Parameter decoder: Holds the nanoseconds.
+        /// - Parameter decoder: The decoder of the nanoseconds.
         /// - Throws: The decoder's error if there is no such number.
         public init(from decoder: any Decoder) throws {
             let nanoseconds = try decoder.singleValueContainer().decode(UInt64.self)
@@ -24,7 +24,7 @@ extension DispatchQueue {
 
         /// Writes the nanoseconds since the start of the machine.
         ///
-        /// - Parameter encoder: Takes the number.
+        /// - Parameter encoder: The encoder of the number.
         /// - Throws: The encoder's error.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
@@ -51,7 +51,7 @@ extension DispatchQueue {
             return SchedulerTimeType(DispatchTime(uptimeNanoseconds: UInt64(clamping: sum)))
         }
 
-        /// Feeds the point in time to a hasher.
+        /// Adds the point in time to a hasher.
         public func hash(into hasher: inout Hasher) { hasher.combine(self.dispatchTime.uptimeNanoseconds) }
 
         /// A span of time in nanoseconds.
@@ -91,23 +91,24 @@ extension DispatchQueue {
             /// The span as dispatch queues take it.
             public var timeInterval: DispatchTimeInterval { .nanoseconds(self.magnitude) }
 
-            /// So many seconds.
+            /// A span of this many seconds.
             public static func seconds(_ s: Int) -> Stride { Self.product(s, 1_000_000_000) }
 
-            /// So many seconds, or as many as there can be.
+            /// A span of this many seconds, or the nearest possible span.
             public static func seconds(_ s: Double) -> Stride {
-                // Beyond this, about 292 years, `Int` has no room. It holds for infinity and for what is no number, too.
+                // Longer spans, over 292 years, do not fit into an `Int`. The condition is also false for infinity and
+                // NaN.
                 guard abs(s) < 9_223_372_036 else { return Stride(magnitude: s < 0 ? .min : .max) }
                 return Stride(magnitude: Int(s * 1_000_000_000))
             }
 
-            /// So many milliseconds.
+            /// A span of this many milliseconds.
             public static func milliseconds(_ ms: Int) -> Stride { Self.product(ms, 1_000_000) }
 
-            /// So many microseconds.
+            /// A span of this many microseconds.
             public static func microseconds(_ us: Int) -> Stride { Self.product(us, 1_000) }
 
-            /// So many nanoseconds.
+            /// A span of this many nanoseconds.
             public static func nanoseconds(_ ns: Int) -> Stride { Stride(magnitude: ns) }
 
             private static func product(_ count: Int, _ unit: Int) -> Stride {

@@ -16,22 +16,22 @@ extension OperationQueue: Scheduler {
     /// Zero: the queue has no timers of its own.
     public var minimumTolerance: SchedulerTimeType.Stride { .seconds(0) }
 
-    /// Carries an action out as an operation.
+    /// Runs an action as an operation.
     ///
     /// - Parameters:
-    ///   - options: There are none.
+    ///   - options: Not used.
     ///   - action: The action.
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
         let scheduled = ScheduledAction(run: action)
         self.addOperation { scheduled.run() }
     }
 
-    /// Adds an operation after a point in time.
+    /// Adds an operation to the queue after a point in time.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - tolerance: By how much the action may come late.
-    ///   - options: There are none.
+    ///   - tolerance: How late the action may run.
+    ///   - options: Not used.
     ///   - action: The action.
     public func schedule(
         after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
@@ -42,13 +42,13 @@ extension OperationQueue: Scheduler {
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { self.addOperation { scheduled.run() } }
     }
 
-    /// Adds an operation after a point in time, and then again and again.
+    /// Adds an operation to the queue after a point in time, and then repeatedly.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - interval: The span between two times.
-    ///   - tolerance: By how much the action may come late.
-    ///   - options: There are none.
+    ///   - interval: The time between two runs.
+    ///   - tolerance: How late the action may run.
+    ///   - options: Not used.
     ///   - action: The action.
     /// - Returns: Ends the repetition when it is cancelled or released.
     public func schedule(

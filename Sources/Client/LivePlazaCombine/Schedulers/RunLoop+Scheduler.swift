@@ -15,10 +15,10 @@ extension RunLoop: Scheduler {
     /// Zero: a run loop's timers have no tolerance of their own.
     public var minimumTolerance: SchedulerTimeType.Stride { .seconds(0) }
 
-    /// Carries an action out in the loop's next turn, in its default mode.
+    /// Runs an action in the loop's next turn, in its default mode.
     ///
     /// - Parameters:
-    ///   - options: There are none.
+    ///   - options: Not used.
     ///   - action: The action.
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
         let scheduled = ScheduledAction(run: action)
@@ -27,12 +27,12 @@ extension RunLoop: Scheduler {
         self.add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
     }
 
-    /// Carries an action out in the loop after a point in time.
+    /// Runs an action in the loop after a point in time.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - tolerance: By how much the action may come late.
-    ///   - options: There are none.
+    ///   - tolerance: How late the action may run.
+    ///   - options: Not used.
     ///   - action: The action.
     public func schedule(
         after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
@@ -44,13 +44,13 @@ extension RunLoop: Scheduler {
         self.add(timer, forMode: .default)
     }
 
-    /// Carries an action out in the loop after a point in time, and then again and again.
+    /// Runs an action in the loop after a point in time, and then repeatedly.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - interval: The span between two times.
-    ///   - tolerance: By how much the action may come late.
-    ///   - options: There are none.
+    ///   - interval: The time between two runs.
+    ///   - tolerance: How late the action may run.
+    ///   - options: Not used.
     ///   - action: The action.
     /// - Returns: Ends the repetition when it is cancelled or released.
     public func schedule(

@@ -3,61 +3,61 @@
 
 /// A span of time that can be made of seconds and their parts.
 public protocol SchedulerTimeIntervalConvertible {
-    /// So many seconds.
+    /// A span of this many seconds.
     static func seconds(_ s: Int) -> Self
 
-    /// So many seconds.
+    /// A span of this many seconds.
     static func seconds(_ s: Double) -> Self
 
-    /// So many milliseconds.
+    /// A span of this many milliseconds.
     static func milliseconds(_ ms: Int) -> Self
 
-    /// So many microseconds.
+    /// A span of this many microseconds.
     static func microseconds(_ us: Int) -> Self
 
-    /// So many nanoseconds.
+    /// A span of this many nanoseconds.
     static func nanoseconds(_ ns: Int) -> Self
 }
 
-/// Where and when an action is carried out.
+/// Decides where and when an action runs.
 public protocol Scheduler<SchedulerTimeType> {
     /// A point in the scheduler's time.
     associatedtype SchedulerTimeType: Strideable where SchedulerTimeType.Stride: SchedulerTimeIntervalConvertible
 
-    /// What an action may be scheduled with.
+    /// The options of a scheduled action.
     associatedtype SchedulerOptions
 
     /// The scheduler's present time.
     var now: SchedulerTimeType { get }
 
-    /// By how much an action may come late at best.
+    /// The smallest tolerance that the scheduler supports.
     var minimumTolerance: SchedulerTimeType.Stride { get }
 
-    /// Carries an action out at the next opportunity.
+    /// Runs an action at the next opportunity.
     ///
     /// - Parameters:
-    ///   - options: What the scheduler is asked for besides.
+    ///   - options: Further options of the scheduler.
     ///   - action: The action.
     func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void)
 
-    /// Carries an action out after a point in time.
+    /// Runs an action after a point in time.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - tolerance: By how much the action may come late.
-    ///   - options: What the scheduler is asked for besides.
+    ///   - tolerance: How late the action may run.
+    ///   - options: Further options of the scheduler.
     ///   - action: The action.
     func schedule(
         after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
         _ action: @escaping () -> Void)
 
-    /// Carries an action out after a point in time, and then again and again.
+    /// Runs an action after a point in time, and then repeatedly.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - interval: The span between two times.
-    ///   - tolerance: By how much the action may come late.
-    ///   - options: What the scheduler is asked for besides.
+    ///   - interval: The time between two runs.
+    ///   - tolerance: How late the action may run.
+    ///   - options: Further options of the scheduler.
     ///   - action: The action.
     /// - Returns: Ends the repetition when it is cancelled.
     func schedule(
@@ -67,12 +67,12 @@ public protocol Scheduler<SchedulerTimeType> {
 }
 
 extension Scheduler {
-    /// Carries an action out at the next opportunity.
+    /// Runs an action at the next opportunity.
     ///
     /// - Parameter action: The action.
     public func schedule(_ action: @escaping () -> Void) { self.schedule(options: nil, action) }
 
-    /// Carries an action out after a point in time.
+    /// Runs an action after a point in time.
     ///
     /// - Parameters:
     ///   - date: The point in time.
@@ -81,11 +81,11 @@ extension Scheduler {
         self.schedule(after: date, tolerance: self.minimumTolerance, options: nil, action)
     }
 
-    /// Carries an action out after a point in time.
+    /// Runs an action after a point in time.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - tolerance: By how much the action may come late.
+    ///   - tolerance: How late the action may run.
     ///   - action: The action.
     public func schedule(
         after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, _ action: @escaping () -> Void
@@ -93,11 +93,11 @@ extension Scheduler {
         self.schedule(after: date, tolerance: tolerance, options: nil, action)
     }
 
-    /// Carries an action out after a point in time, and then again and again.
+    /// Runs an action after a point in time, and then repeatedly.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - interval: The span between two times.
+    ///   - interval: The time between two runs.
     ///   - action: The action.
     /// - Returns: Ends the repetition when it is cancelled.
     public func schedule(
@@ -106,12 +106,12 @@ extension Scheduler {
         self.schedule(after: date, interval: interval, tolerance: self.minimumTolerance, options: nil, action)
     }
 
-    /// Carries an action out after a point in time, and then again and again.
+    /// Runs an action after a point in time, and then repeatedly.
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - interval: The span between two times.
-    ///   - tolerance: By how much the action may come late.
+    ///   - interval: The time between two runs.
+    ///   - tolerance: How late the action may run.
     ///   - action: The action.
     /// - Returns: Ends the repetition when it is cancelled.
     public func schedule(

@@ -15,7 +15,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
     /// The latest value.
     ///
-    /// To set it is to send it; after the completion it stays.
+    /// Setting it sends it; after the completion it does not change any more.
     public var value: Output {
         get {
             guard let value = self.core.value else { preconditionFailure("a subject with a value has lost it") }
@@ -26,9 +26,9 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
     /// Attaches a subscriber.
     ///
-    /// One that comes after the completion gets only the completion.
+    /// A subscriber that is attached after the completion gets only the completion.
     ///
-    /// - Parameter subscriber: What gets the latest value, and what is sent from now on.
+    /// - Parameter subscriber: The subscriber, which gets the latest value, and what is sent from now on.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
         self.core.attach(subscriber)
     }
@@ -42,12 +42,12 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     ///
     /// A second completion does nothing.
     ///
-    /// - Parameter completion: Whether it ended as planned or by an error.
+    /// - Parameter completion: Whether it ended normally or with an error.
     public func send(completion: Subscribers.Completion<Failure>) { self.core.send(completion: completion) }
 
-    /// Takes values from a subscription.
+    /// Sends the values of a subscription.
     ///
-    /// - Parameter subscription: It is asked for values without limit.
+    /// - Parameter subscription: The subscription, from which all values are requested.
     public func send(subscription: any Subscription) { self.core.send(subscription: subscription) }
 }
 

@@ -13,9 +13,9 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 
     /// Attaches a subscriber.
     ///
-    /// One that comes after the completion gets the completion at once.
+    /// A subscriber that is attached after the completion gets the completion at once.
     ///
-    /// - Parameter subscriber: What gets the values sent from now on.
+    /// - Parameter subscriber: The subscriber, which gets the values sent from now on.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
         self.core.attach(subscriber)
     }
@@ -31,12 +31,12 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     ///
     /// A second completion does nothing.
     ///
-    /// - Parameter completion: Whether it ended as planned or by an error.
+    /// - Parameter completion: Whether it ended normally or with an error.
     public func send(completion: Subscribers.Completion<Failure>) { self.core.send(completion: completion) }
 
-    /// Takes values from a subscription, once any subscriber has asked for values.
+    /// Sends the values of a subscription, once any subscriber has asked for values.
     ///
-    /// - Parameter subscription: It is asked for values without limit.
+    /// - Parameter subscription: The subscription, from which all values are requested.
     public func send(subscription: any Subscription) { self.core.send(subscription: subscription) }
 }
 

@@ -11,12 +11,12 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
 
     /// Ends the sequence for all subscribers, present and later.
     ///
-    /// - Parameter completion: Whether it ended as planned or by an error.
+    /// - Parameter completion: Whether it ended normally or with an error.
     func send(completion: Subscribers.Completion<Failure>)
 
-    /// Gives the subject a subscription from which it takes values.
+    /// Gives the subject a subscription whose values it sends.
     ///
-    /// - Parameter subscription: The subject asks it for values without limit.
+    /// - Parameter subscription: The subscription, from which the subject requests all values.
     func send(subscription: any Subscription)
 }
 

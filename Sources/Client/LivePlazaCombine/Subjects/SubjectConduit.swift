@@ -16,7 +16,7 @@ final class SubjectConduit<Output, Failure: Error>: Subscription {
     private var subject: SubjectCore<Output, Failure>?
     private var downstream: (any Subscriber<Output, Failure>)?
     private var demand = Subscribers.Demand.none
-    /// The subscriber has not got the subject's latest value, because it had asked for none.
+    /// Whether the subscriber has not got the subject's latest value, because it had no demand.
     private var lacksCurrentValue = true
 
     init(_ subject: SubjectCore<Output, Failure>, _ downstream: any Subscriber<Output, Failure>) {
@@ -25,9 +25,9 @@ final class SubjectConduit<Output, Failure: Error>: Subscription {
         self.delivery.claim()
     }
 
-    /// Hands the subscription over, and then what was sent meanwhile.
+    /// Passes the subscription to the subscriber, and then the events that were sent meanwhile.
     ///
-    /// On the thread that made the conduit.
+    /// Must be called on the thread that made the conduit.
     func start() {
         self.lock.withLock { self.downstream }?.receive(subscription: self)
         self.delivery.release(self.deliver)

@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The subscribers of a subject, and what its kinds have in common.
+/// The subscribers of a subject; the common part of both kinds of subjects.
 ///
 /// An event is enqueued for all subscribers under the lock, and delivered after it. So all of them see the events of
 /// several threads in one order, which is that of the current value too.
@@ -48,7 +48,7 @@ final class SubjectCore<Output, Failure: Error> {
             for conduit in self.conduits { conduit.enqueue(.value(value)) }
             return self.conduits
         }
-        // The earlier value is released here: the end of its life may call back, so no lock is held.
+        // The earlier value is released here, without a lock, because its deinitializer may call back.
         _ = replaced
         for conduit in conduits { conduit.drain() }
     }

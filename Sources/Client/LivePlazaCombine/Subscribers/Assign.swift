@@ -17,10 +17,10 @@ extension Subscribers {
 
         /// Makes a subscriber.
         ///
-        /// It keeps the object until the sequence ends or is cancelled.
+        /// It retains the object until the sequence ends or is cancelled.
         ///
         /// - Parameters:
-        ///   - object: Whose property is set.
+        ///   - object: The object whose property is set.
         ///   - keyPath: The property.
         public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
             self.root = object
@@ -30,7 +30,7 @@ extension Subscribers {
         /// The object; nil once the sequence has ended or is cancelled.
         public var object: Root? { self.lock.withLock { self.root } }
 
-        /// Takes the subscription and asks for all values.
+        /// Stores the subscription and requests all values.
         ///
         /// A second subscription is cancelled.
         public func receive(subscription: any Subscription) {
@@ -44,8 +44,8 @@ extension Subscribers {
 
         /// Sets the property.
         ///
-        /// - Parameter value: What it is set to.
-        /// - Returns: No more values than asked for: all were.
+        /// - Parameter value: The new value of the property.
+        /// - Returns: No further demand, because all values were requested at the start.
         public func receive(_ value: Input) -> Subscribers.Demand {
             self.object?[keyPath: self.keyPath] = value
             return .none
@@ -71,7 +71,7 @@ extension Publisher where Failure == Never {
     ///
     /// - Parameters:
     ///   - keyPath: The property.
-    ///   - object: Whose property is set. It is kept as long as the subscription stands.
+    ///   - object: The object whose property is set. It is retained until the subscription ends.
     /// - Returns: Ends the subscription when it is cancelled or released.
     public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root) -> AnyCancellable {
         let subscriber = Subscribers.Assign(object: object, keyPath: keyPath)

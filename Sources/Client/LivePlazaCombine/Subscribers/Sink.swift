@@ -31,7 +31,7 @@ extension Subscribers {
             self.lock.withLock { self.onCompletion } ?? { _ in }
         }
 
-        /// Takes the subscription and asks for all values.
+        /// Stores the subscription and requests all values.
         ///
         /// A second subscription is cancelled.
         public func receive(subscription: any Subscription) {
@@ -46,7 +46,7 @@ extension Subscribers {
         /// Calls the closure for values.
         ///
         /// - Parameter value: The value.
-        /// - Returns: No more values than asked for: all were.
+        /// - Returns: No further demand, because all values were requested at the start.
         public func receive(_ value: Input) -> Subscribers.Demand {
             self.lock.withLock { self.onValue }?(value)
             return .none
@@ -54,7 +54,7 @@ extension Subscribers {
 
         /// Calls the closure for the completion.
         ///
-        /// - Parameter completion: Whether the sequence ended as planned or by an error.
+        /// - Parameter completion: Whether the sequence ended normally or with an error.
         public func receive(completion: Subscribers.Completion<Failure>) { self.detach().onCompletion?(completion) }
 
         /// Ends the subscription.
@@ -62,7 +62,7 @@ extension Subscribers {
         /// No closure is called any more, and both are released.
         public func cancel() { self.detach().upstream?.cancel() }
 
-        /// The closures are given to the caller, so that they are released when no lock is held.
+        /// Returns the closures, so that the caller releases them when no lock is held.
         private func detach() -> (
             onValue: ((Input) -> Void)?, onCompletion: ((Subscribers.Completion<Failure>) -> Void)?,
             upstream: (any Subscription)?

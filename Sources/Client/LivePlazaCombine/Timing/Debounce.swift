@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension Publishers {
-    /// A publisher that delivers a value once no other has come for a time.
+    /// A publisher that delivers a value once no other has arrived for a time.
     public struct Debounce<Upstream: Publisher, Context: Scheduler>: Publisher {
         /// The kind of values of the source.
         public typealias Output = Upstream.Output
@@ -14,22 +14,22 @@ extension Publishers {
         /// The source.
         public let upstream: Upstream
 
-        /// How long no other value may come.
+        /// How long no other value must arrive before a value is delivered.
         public let dueTime: Context.SchedulerTimeType.Stride
 
-        /// Where the time is measured, and where values and the completion are delivered.
+        /// The scheduler that measures the time, and delivers the values and the completion.
         public let scheduler: Context
 
-        /// What the scheduler is asked for besides.
+        /// Further options of the scheduler.
         public let options: Context.SchedulerOptions?
 
         /// Makes a publisher.
         ///
         /// - Parameters:
         ///   - upstream: The source.
-        ///   - dueTime: How long no other value may come.
-        ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
-        ///   - options: What the scheduler is asked for besides.
+        ///   - dueTime: How long no other value must arrive before a value is delivered.
+        ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
+        ///   - options: Further options of the scheduler.
         public init(
             upstream: Upstream, dueTime: Context.SchedulerTimeType.Stride, scheduler: Context,
             options: Context.SchedulerOptions?
@@ -42,7 +42,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values.
+        /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             self.upstream.subscribe(DebounceInner(subscriber, self.dueTime, self.scheduler, self.options))
         }
@@ -50,14 +50,14 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// Delivers a value once no other has come for a time.
+    /// Delivers a value once no other has arrived for a time.
     ///
     /// A value that still waits when the sequence ends is dropped, and so is one for which there is no demand.
     ///
     /// - Parameters:
-    ///   - dueTime: How long no other value may come.
-    ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
-    ///   - options: What the scheduler is asked for besides.
+    ///   - dueTime: How long no other value must arrive before a value is delivered.
+    ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
+    ///   - options: Further options of the scheduler.
     /// - Returns: The publisher.
     public func debounce<S: Scheduler>(
         for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
@@ -66,8 +66,10 @@ extension Publisher {
     }
 }
 
-/// Has at most one action scheduled: where a new value has moved the due time when that runs, it schedules itself
-/// again, so that many values in a short time cost one timer.
+/// Schedules at most one action at a time.
+///
+/// If a new value has moved the due time when the action runs, the action is scheduled
+/// again. Therefore many values in a short time cost only one timer.
 private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure
@@ -119,7 +121,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
         self.output.cancel()
     }
 
-    /// Takes no more values, and drops the one that waits.
+    /// Accepts no more values, and drops the waiting one.
     private func end() -> Bool {
         let (isFirst, dropped) = self.lock.withLock {
             defer { (self.hasEnded, self.pending) = (true, nil) }

@@ -14,18 +14,18 @@ extension Publishers {
         /// The source.
         public let upstream: Upstream
 
-        /// Where values and the completion are delivered.
+        /// The scheduler that delivers the values and the completion.
         public let scheduler: Context
 
-        /// What the scheduler is asked for besides.
+        /// Further options of the scheduler.
         public let options: Context.SchedulerOptions?
 
         /// Makes a publisher.
         ///
         /// - Parameters:
         ///   - upstream: The source.
-        ///   - scheduler: Where values and the completion are delivered.
-        ///   - options: What the scheduler is asked for besides.
+        ///   - scheduler: The scheduler that delivers the values and the completion.
+        ///   - options: Further options of the scheduler.
         public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
             self.upstream = upstream
             self.scheduler = scheduler
@@ -34,7 +34,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values, in the order of the source and one at a time.
+        /// - Parameter subscriber: The subscriber, which gets the values, in the order of the source and one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let (scheduler, options) = (self.scheduler, self.options)
             self.upstream.subscribe(
@@ -47,8 +47,8 @@ extension Publisher {
     /// Delivers on a scheduler.
     ///
     /// - Parameters:
-    ///   - scheduler: Where values and the completion are delivered, such as `DispatchQueue.main`.
-    ///   - options: What the scheduler is asked for besides.
+    ///   - scheduler: The scheduler that delivers the values and the completion, such as `DispatchQueue.main`.
+    ///   - options: Further options of the scheduler.
     /// - Returns: The publisher.
     public func receive<S: Scheduler>(on scheduler: S, options: S.SchedulerOptions? = nil)
         -> Publishers.ReceiveOn<Self, S>
@@ -57,8 +57,10 @@ extension Publisher {
     }
 }
 
-/// Schedules an action for each event, which delivers the event that is first in line then: so the order stays on a
-/// scheduler that runs several actions at once.
+/// Schedules an action for each event.
+///
+/// Each action delivers the event that is first in the queue when it runs. Thus the
+/// order is kept even by a scheduler that runs several actions at once.
 private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure
@@ -132,7 +134,7 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
         }
     }
 
-    /// What it held is given to the caller, so that it is released when no lock is held.
+    /// Returns what it held, so that the caller releases it when no lock is held.
     private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?, scheduled: FIFO<Event>) {
         self.lock.withLock {
             defer { (self.downstream, self.upstream, self.scheduled) = (nil, nil, FIFO()) }

@@ -14,22 +14,22 @@ extension Publishers {
         /// The source.
         public let upstream: Upstream
 
-        /// The least time between two values.
+        /// The minimum time between two values.
         public let interval: Context.SchedulerTimeType.Stride
 
-        /// Where the time is measured, and where values and the completion are delivered.
+        /// The scheduler that measures the time, and delivers the values and the completion.
         public let scheduler: Context
 
-        /// Whether the last of the values that come in an interval is delivered, or the first.
+        /// Whether the last of the values that arrive in an interval is delivered instead of the first.
         public let latest: Bool
 
         /// Makes a publisher.
         ///
         /// - Parameters:
         ///   - upstream: The source.
-        ///   - interval: The least time between two values.
-        ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
-        ///   - latest: Whether the last of the values that come in an interval is delivered, or the first.
+        ///   - interval: The minimum time between two values.
+        ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
+        ///   - latest: Whether the last of the values that arrive in an interval is delivered instead of the first.
         public init(
             upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context, latest: Bool
         ) {
@@ -41,7 +41,7 @@ extension Publishers {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: What gets the values.
+        /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             self.upstream.subscribe(ThrottleInner(subscriber, self.interval, self.scheduler, self.latest))
         }
@@ -51,14 +51,14 @@ extension Publishers {
 extension Publisher {
     /// Delivers at most one value in an interval.
     ///
-    /// The first value is delivered at once, and one of those that come in each interval after it at the interval's
+    /// The first value is delivered at once, and one of those that arrive in each later interval at that interval's
     /// end. A value that waits when the sequence ends is delivered at its time, and the completion after it. A value
     /// for which there is no demand at its time is dropped.
     ///
     /// - Parameters:
-    ///   - interval: The least time between two values.
-    ///   - scheduler: Where the time is measured, and where values and the completion are delivered.
-    ///   - latest: Whether the last of the values that come in an interval is delivered, or the first.
+    ///   - interval: The minimum time between two values.
+    ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
+    ///   - latest: Whether the last of the values that arrive in an interval is delivered instead of the first.
     /// - Returns: The publisher.
     public func throttle<S: Scheduler>(for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool)
         -> Publishers.Throttle<Self, S>

@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The downstream half of operators that take all values at once and deliver some of them later.
+/// The downstream half of operators that request all values and deliver some of them later.
 ///
 /// A value for which there is no demand is dropped.
 final class TimedOutput<Downstream: Subscriber> {
@@ -19,7 +19,7 @@ final class TimedOutput<Downstream: Subscriber> {
 
     init(_ downstream: Downstream) { self.downstream = downstream }
 
-    /// Takes the source's subscription, hands the operator's own to the subscriber, and asks for all values.
+    /// Stores the source's subscription, passes the operator's own to the subscriber, and requests all values.
     func start(upstream: any Subscription, as subscription: any Subscription) {
         let downstream: Downstream? = self.lock.withLock {
             if self.upstream != nil { return nil }
@@ -36,7 +36,7 @@ final class TimedOutput<Downstream: Subscriber> {
 
     /// Delivers an event.
     ///
-    /// On the scheduler.
+    /// Must be called on the scheduler.
     func send(_ event: Event) {
         self.delivery.enqueue(event)
         self.delivery.drain(self.deliver)
@@ -62,7 +62,7 @@ final class TimedOutput<Downstream: Subscriber> {
         }
     }
 
-    /// What it held is given to the caller, so that it is released when no lock is held.
+    /// Returns what it held, so that the caller releases it when no lock is held.
     private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?) {
         self.lock.withLock {
             defer { (self.downstream, self.upstream) = (nil, nil) }
