@@ -14,6 +14,8 @@ private struct CreateParams: Decodable {
     var owner: String?
     var ownerName: String?
     var ownerAvatarURL: String?
+    /// Whether the caller joins the live, too.
+    var join: Bool?
 }
 
 /// Parses `live.*`: lists, reads, creation, changes, the end, joins and leaves.
@@ -48,7 +50,11 @@ extension CallParser {
             } else if self.caller.role == .server {
                 throw ReplyError(.badParameter, "owner is missing: an app's server creates a live for a user")
             }
-            return self.forwardToDirectory(.create(live: live, changes: changes, owner: owner, caller: self.caller))
+            let command = DirectoryCommand.create(live: live, changes: changes, owner: owner, caller: self.caller)
+            if params.join == true {
+                return .createAndJoin(live, .directory(DirectoryInput(app: self.app, command)))
+            }
+            return self.forwardToDirectory(command)
         case "update":
             let live = try self.liveKey(frame.params(LiveParams.self).live).live
             let changes = try frame.params(LiveChanges.self)

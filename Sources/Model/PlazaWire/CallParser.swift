@@ -21,6 +21,8 @@ package enum ParsedCall: Hashable, Sendable {
     // Calls that a machine decides; the effect is the record for the machine's inbox.
     case join(LiveID, Effect)
     case leave(LiveID, Effect)
+    /// Creates a live and joins it; the effect creates it.
+    case createAndJoin(LiveID, Effect)
     /// `inLive`: the live that the caller must be in; nil: any or none.
     case forward(Effect, inLive: LiveID?)
 }

@@ -14,7 +14,8 @@ public enum CallsFuzz: FuzzTarget {
             let parser = CallParser(app: "demo", caller: caller, in: "concert")
             do throws(ReplyError) {
                 switch try parser.parse(frame) {
-                case .join(_, let effect), .leave(_, let effect), .forward(let effect, _):
+                case .join(_, let effect), .leave(_, let effect), .createAndJoin(_, let effect),
+                    .forward(let effect, _):
                     let record = TopicRecord(effect)
                     _ = record.topic.partition(of: record.key)
                 default: break

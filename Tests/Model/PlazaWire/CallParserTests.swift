@@ -303,6 +303,23 @@ import Testing
                 == CallSpec.parse("live.create", #"{"live":"concert"}"#).get())
     }
 
+    /// Rules: R3.66.
+    @Test func `a create that joins is the same create`() throws {
+        guard
+            case .createAndJoin(let live, let effect) = try CallSpec.parse(
+                "live.create", #"{"live":"concert","join":true}"#
+            ).get(),
+            case .forward(let plain, inLive: nil) = try CallSpec.parse(
+                "live.create", #"{"live":"concert","join":false}"#
+            ).get()
+        else {
+            Issue.record("no create")
+            return
+        }
+        #expect(live == "concert" && effect == plain)
+        #expect(CallSpec.rejection("live.create", #"{"live":"concert","join":1}"#)?.code == .badParameter)
+    }
+
     @Test(
         arguments: [
             ("", "this is not JSON"), ("7", "this is not an object"), ("[]", "this is not an object"),

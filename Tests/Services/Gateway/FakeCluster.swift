@@ -23,7 +23,8 @@ final class FakeCluster: RecordSink, FeedSource {
         var lastTicket: Int64 = 100
         var lastNumber: [LiveKey: Int64] = [:]
         var floors: [UserKey: Ticket] = [:]
-        var outcomes: [RequestID: Outcome] = [:]
+        /// The outcomes of each machine, by its inbox.
+        var outcomes: [PlazaTopic: [RequestID: Outcome]] = [:]
         /// The lives that presence does not know any more.
         var ended: Set<LiveKey> = []
         var answers = true
@@ -125,7 +126,7 @@ final class FakeCluster: RecordSink, FeedSource {
         case .audienceInbox:
             guard let input = try? Wire.decode(AudienceInput.self, from: value) else { return }
             switch input.command {
-            case .join(let caller): self.reply(caller) { self.join(input.key, caller) }
+            case .join(let caller): self.reply(caller, at: .audienceInbox) { self.join(input.key, caller) }
             case .leave(let caller):
                 self.reply(caller) {
                     caller.ticket == nil
@@ -159,7 +160,7 @@ final class FakeCluster: RecordSink, FeedSource {
             guard let input = try? Wire.decode(DirectoryInput.self, from: value),
                 case .create(let live, _, let owner, let caller) = input.command
             else { return }
-            self.reply(caller) { self.create(live.text, owner: owner) }
+            self.reply(caller, at: .directoryInbox) { self.create(live.text, owner: owner) }
         default: break
         }
     }
@@ -180,10 +181,10 @@ final class FakeCluster: RecordSink, FeedSource {
     }
 
     /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
-    func reply(_ caller: Caller, _ make: () -> Outcome) {
-        let known = self.state.withLock { $0.outcomes[caller.request] }
+    func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ make: () -> Outcome) {
+        let known = self.state.withLock { $0.outcomes[machine]?[caller.request] }
         let outcome = known ?? make()
-        self.state.withLock { $0.outcomes[caller.request] = outcome }
+        self.state.withLock { $0.outcomes[machine, default: [:]][caller.request] = outcome }
         self.gateway.received(Reply(to: caller, app: Self.app, outcome))
     }
 

@@ -64,6 +64,17 @@ export class LiveSession {
    */
   async enter(liveID) {
     await this.call('live.join', { live: liveID }, liveID);
+    return this.entered(liveID);
+  }
+
+  /**
+   * Waits until the info of a live is known that was just joined.
+   *
+   * @param {string} liveID
+   * @returns {Promise<import('./index.js').LiveInfo>}
+   * @throws {PlazaError} `notInRoom`
+   */
+  async entered(liveID) {
     const fold = this.#fold;
     if (fold?.liveID !== liveID) throw plazaError('notInRoom', 'the live was left meanwhile');
     if (fold.states.live.info.isEmpty) {

@@ -26,6 +26,11 @@ struct UnfinishedCall: Sendable {
     /// How often it was repeated because the server was busy.
     var repeats = 0
 
+    /// Whether it makes the user join the live; the calls behind it wait.
+    ///
+    /// The store creates a live only to enter it.
+    var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }
+
     init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {
         self.handle = handle
         self.method = method
@@ -93,7 +98,7 @@ struct CallQueue: Sendable {
 
     /// Takes the frames to send now, in the order of the calls.
     ///
-    /// Calls behind an unanswered `live.join` wait: before its reply the server would refuse them with `notInRoom`. A call
+    /// Calls behind an unanswered join wait: before its reply the server would refuse them with `notInRoom`. A call
     /// gets its id when it is first sent, because each new call of a session, a login too, needs a higher one than those
     /// before.
     mutating func takeFrames(at now: Double, makeID: () -> Int64) -> [[UInt8]] {
@@ -113,7 +118,7 @@ struct CallQueue: Sendable {
                 if self.sendTimes.count > Self.maxRate { self.sendTimes.removeFirst() }
                 frames.append(OutgoingFrame.call(id, call.method, call.params, age: age))
             }
-            if call.method == "live.join" { break }
+            if call.isJoining { break }
         }
         return frames
     }
@@ -139,7 +144,7 @@ struct CallQueue: Sendable {
         for call in self.calls {
             due = min(due, call.deadline)
             if !isBlocked, !call.isSent { due = min(due, max(call.notBefore, self.freeAt)) }
-            if call.method == "live.join" { isBlocked = true }
+            if call.isJoining { isBlocked = true }
         }
         return due
     }

@@ -137,11 +137,11 @@ struct ClientCore: Sendable {
             let error = ErrorInfo(.overloaded, "too many calls wait", retryAfter: 1000)
             self.actions.append(.callEnded(handle: handle, .failure(error)))
         } else {
-            self.calls.add(
-                UnfinishedCall(
-                    handle: handle, method: method, params: params, live: live,
-                    deadline: now + self.options.callTimeout))
-            if method == "live.join", let live { self.place.joining(live) }
+            let call = UnfinishedCall(
+                handle: handle, method: method, params: params, live: live,
+                deadline: now + self.options.callTimeout)
+            self.calls.add(call)
+            if call.isJoining, let live { self.place.joining(live) }
             self.sendCalls(at: now)
         }
         return (handle, self.take())

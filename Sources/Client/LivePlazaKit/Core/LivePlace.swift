@@ -77,7 +77,7 @@ struct LivePlace: Sendable {
     /// Updates the place if the call that has ended was a join, a leave or an end of a live.
     mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         guard let live = call.live else { return [] }
-        if call.method == "live.join", live == self.joining { return self.joinEnded(live, result) }
+        if call.isJoining, live == self.joining { return self.joinEnded(live, result) }
         guard live == self.live else { return [] }
         switch (call.method, result) {
         case ("live.leave", .success):
@@ -106,13 +106,13 @@ struct LivePlace: Sendable {
         let early = self.early
         self.joining = nil
         self.early = []
-        guard case .success(.joined(let ticket, let epoch, let confirmed, let token)) = result else { return [] }
-        let isAgain = self.live == live && self.tracker.position?.epoch == epoch
+        guard case .success(let result) = result, let join = result.join else { return [] }
+        let isAgain = self.live == live && self.tracker.position?.epoch == join.epoch
         if !isAgain { self.tracker = FeedTracker() }
-        self.startToken = token ?? (isAgain ? self.startToken : nil)
+        self.startToken = join.token ?? (isAgain ? self.startToken : nil)
         self.live = live
-        self.ticket = ticket
-        var events: [ClientEvent] = [.joined(live, isAgain: isAgain, isConfirmed: confirmed)]
+        self.ticket = join.ticket
+        var events: [ClientEvent] = [.joined(live, isAgain: isAgain, isConfirmed: join.confirmed)]
         for frame in early { events += self.apply(frame) }
         return events
     }
@@ -167,5 +167,17 @@ struct LivePlace: Sendable {
         let parts = id.split(separator: "-", maxSplits: 1)
         guard parts.count == 2, let partition = Int64(parts[0]), let offset = Int64(parts[1]) else { return nil }
         return (partition, offset)
+    }
+}
+
+extension CallResult {
+    /// The result of a join, alone or in the result of a `live.create` that joined.
+    fileprivate var join: JoinedLive? {
+        switch self {
+        case .joined(let ticket, let epoch, let confirmed, let token):
+            JoinedLive(ticket: ticket, epoch: epoch, confirmed: confirmed, token: token)
+        case .live(_, _, _, let joined): joined
+        default: nil
+        }
     }
 }

@@ -14,8 +14,15 @@ extension PlazaEngine {
     ///
     /// - Throws: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned`, `noPermission`.
     func enter(_ liveID: String) async throws(ErrorInfo) -> LiveInfo {
+        _ = try await self.call("live.join", live: LiveID(liveID))
+        return try await self.entered(liveID)
+    }
+
+    /// Waits until the info of a live is known that was just joined.
+    ///
+    /// - Throws: `notInRoom`.
+    func entered(_ liveID: String) async throws(ErrorInfo) -> LiveInfo {
         let live = LiveID(liveID)
-        _ = try await self.call("live.join", live: live)
         guard let session = self.session, session.fold.liveID == live else { throw Self.leftMeanwhile }
         guard session.fold.states.live.info.isEmpty else { return session.fold.states.live.info }
         do throws(ErrorInfo) {

@@ -191,8 +191,12 @@ extension LiveListStore {
 
     private func creation(_ info: LiveInfo) -> StoreOperation<LiveInfo> {
         return { engine async throws(ErrorInfo) in
-            _ = try await engine.call("live.create", info.allChanges, live: LiveID(info.liveID))
-            return try await engine.enter(info.liveID)
+            let params = info.allChanges.merging(["join": .bool(true)]) { _, new in new }
+            let result = try await engine.call("live.create", params, live: LiveID(info.liveID))
+            // A server that does not know `join` has created the live only, and `live.join` says why a join was
+            // refused.
+            guard case .live(_, _, _, _?) = result else { return try await engine.enter(info.liveID) }
+            return try await engine.entered(info.liveID)
         }
     }
 

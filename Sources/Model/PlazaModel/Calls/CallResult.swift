@@ -7,7 +7,9 @@ package import MachineKit
 package enum CallResult: Hashable, Sendable, Codable {
     case done
     /// The live as it is after a create or an update; `revision` is nil in results of earlier versions (R3.65).
-    indirect case live(info: LiveInfo, epoch: Int64, revision: Int64? = nil)
+    ///
+    /// The gateway adds `joined` when a create was to join, too (R3.66). Machines leave it nil.
+    indirect case live(info: LiveInfo, epoch: Int64, revision: Int64? = nil, joined: JoinedLive? = nil)
     /// A join: the ticket, and the feed's epoch; `confirmed` is false while Redis is unavailable.
     ///
     /// The gateway adds `token`, with which a client can resume that has not received a feed frame yet (R15.14).
@@ -50,6 +52,21 @@ package enum CallResult: Hashable, Sendable, Codable {
     /// An app's settings, for its server.
     case app(settings: AppSettings, revision: Int64)
     case gifts(categories: [GiftCategory])
+}
+
+/// The join that a create has made: the fields of the result `joined`.
+package struct JoinedLive: Hashable, Sendable, Codable {
+    package var ticket: Ticket
+    package var epoch: Int64
+    package var confirmed: Bool
+    package var token: String?
+
+    package init(ticket: Ticket, epoch: Int64, confirmed: Bool, token: String? = nil) {
+        self.ticket = ticket
+        self.epoch = epoch
+        self.confirmed = confirmed
+        self.token = token
+    }
 }
 
 /// A live in a list of lives.

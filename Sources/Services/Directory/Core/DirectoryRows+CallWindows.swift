@@ -24,7 +24,7 @@ extension Journal<DirectoryKey, DirectoryRow> {
 
     /// The reply to a repeated call: the recorded outcome with the live's current metadata.
     func reply(with outcome: Outcome, about key: LiveKey) -> Outcome {
-        guard case .success(.live(var info, let epoch, let revision)) = outcome,
+        guard case .success(.live(var info, let epoch, let revision, _)) = outcome,
             case .live(let row)? = self[.live(key)], row.epoch == epoch
         else { return outcome }
         info.metaData = row.info.metaData
@@ -37,7 +37,7 @@ extension CallOutcome {
     ///
     /// A live's metadata may be large, and a window has up to 16 outcomes.
     fileprivate var withoutMetadata: CallOutcome {
-        guard case .answered(.success(.live(var info, let epoch, let revision)), let required) = self,
+        guard case .answered(.success(.live(var info, let epoch, let revision, _)), let required) = self,
             !info.metaData.isEmpty
         else { return self }
         info.metaData = [:]

@@ -10,8 +10,8 @@ internal import PlazaWire
 /// Handles the calls of connected clients: parses them, forwards them to their machine or answers them from the read
 /// model, and sends the replies.
 final class ShardCalls {
-    private unowned let shard: Shard
-    private let gateway: Gateway
+    unowned let shard: Shard
+    let gateway: Gateway
     /// The clients that `sweep` looks at: all with open calls, and some whose last call has just ended.
     private var callers: [Client] = []
     private var nextToken: UInt64 = 1
@@ -72,6 +72,11 @@ final class ShardCalls {
         case .join(let live, let effect):
             if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
             try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
+        case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
+        case .createAndJoin(let live, let effect):
+            if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
+            try self.forward(
+                effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
         case .leave(let live, _) where client.core.live != live:
             // The call may repeat an earlier leave, whose outcome presence knows. The client's ticket is for another
             // live, so it is not sent.
@@ -150,8 +155,17 @@ final class ShardCalls {
     }
 
     /// Registers an open call, whose record was written, and includes its client in `sweep`.
-    func began(_ id: Int64, _ purpose: CallPurpose, _ sent: SentRecord, _ client: Client) {
-        client.core.began(id, purpose, sent, at: self.shard.now)
+    ///
+    /// - Parameters:
+    ///   - id: The call's number in its session.
+    ///   - purpose: The change that a successful reply makes.
+    ///   - sent: The record.
+    ///   - client: The caller.
+    ///   - start: When the call began, if this is its second record.
+    func began(
+        _ id: Int64, _ purpose: CallPurpose, _ sent: SentRecord, _ client: Client, since start: MonotonicTime? = nil
+    ) {
+        client.core.began(id, purpose, sent, at: self.shard.now, since: start)
         if !client.isInCallSweep {
             client.isInCallSweep = true
             self.callers.append(client)
@@ -275,6 +289,10 @@ extension ShardCalls {
         case .joined(let live, let epoch, let given):
             outcome = given
             self.shard.joins.joinGranted(client, call: ended.id, client.key(live), epoch: epoch, outcome)
+        case .created(let live, let result, let isLateRetry):
+            ended.record.span?.end(
+                ended.record.method, .success(result: result), self.gateway.settings.tracer)
+            return self.joinCreated(live, result, ended, client, isLateRetry: isLateRetry)
         case .resumed(let point, let ticket, let epoch):
             outcome = .success(result: .resumed(ticket: ticket, position: point.position, replayed: true))
             self.shard.joins.joinGranted(

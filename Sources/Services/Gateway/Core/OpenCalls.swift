@@ -8,6 +8,10 @@ package enum CallPurpose: Hashable, Sendable {
     case plain
     /// The caller joins the live.
     case join(LiveID)
+    /// The caller creates the live, and joins it when it is created.
+    case create(LiveID, isLateRetry: Bool)
+    /// The caller joins the live that the same call has created, with this result.
+    indirect case joinCreated(LiveID, CallResult)
     /// The caller leaves the live.
     case leave(LiveID)
     /// The caller is in the live again after a reconnect.
@@ -60,6 +64,9 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// Whether a call with this id is open.
     package func contains(_ id: Int64) -> Bool { self.calls.contains { $0.id == id } }
 
+    /// The purpose of the open call with this id; nil if it is not open.
+    package func purpose(of id: Int64) -> CallPurpose? { self.calls.first { $0.id == id }?.purpose }
+
     /// The number of open calls.
     package var count: Int { self.calls.count }
 
@@ -72,9 +79,21 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     }
 
     /// Registers a call whose record was written.
-    package mutating func began(_ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime) {
-        self.calls.append(
-            Call(id: id, purpose: purpose, record: record, began: now, resendAt: now + Self.resendInterval))
+    ///
+    /// - Parameters:
+    ///   - id: The call's number in its session.
+    ///   - purpose: The change that a successful reply makes.
+    ///   - record: The record.
+    ///   - now: The current time.
+    ///   - start: When the call began, if this is its second record; its deadline counts from there.
+    package mutating func began(
+        _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
+    ) {
+        let start = start ?? now
+        let index = self.calls.lastIndex { $0.began <= start }.map { $0 + 1 } ?? 0
+        self.calls.insert(
+            Call(id: id, purpose: purpose, record: record, began: start, resendAt: now + Self.resendInterval),
+            at: index)
     }
 
     /// Removes and returns a call, answered or not; nil if it is not open.

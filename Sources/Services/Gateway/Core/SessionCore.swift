@@ -35,6 +35,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case joined(LiveID, epoch: Int64, Outcome)
         /// The client is in the live again: replay the items that it missed.
         case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
+        /// The live is created, with this result: join it, as part of the same call.
+        case created(LiveID, CallResult, isLateRetry: Bool)
         /// The live that the client resumes has ended: send its end if the feed still has it, else the outcome.
         case missedEnd(ResumePoint, Outcome)
         /// The user's name or avatar has changed: send the outcome.
@@ -127,7 +129,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             // order.
             guard case .entering = self.membership else { return .proceed }
             return .refused(ReplyError(.unavailable, "you are about to enter a live", retryAfter: 200))
-        case .join(let live): return self.verdict(entering: live)
+        case .join(let live), .create(let live, _), .joinCreated(let live, _): return self.verdict(entering: live)
         case .resume(let point): return self.verdict(entering: point.live)
         }
     }
@@ -142,21 +144,25 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
     }
 
-    /// Registers a call whose record was written.
-    package mutating func began(_ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime) {
-        self.calls.began(id, purpose, record, at: now)
+    /// Registers a call whose record was written; `start`: when the call began, if this is its second record.
+    package mutating func began(
+        _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
+    ) {
+        self.calls.began(id, purpose, record, at: now, since: start)
         switch purpose {
-        case .join(let live): if self.membership == .outside { self.membership = .entering(live, floor: nil) }
+        case .join(let live), .joinCreated(let live, _):
+            if self.membership == .outside { self.membership = .entering(live, floor: nil) }
         case .resume(let point): if self.membership == .outside { self.membership = .entering(point.live, floor: nil) }
-        case .plain, .leave, .updateProfile: break
+        case .plain, .leave, .create, .updateProfile: break
         }
     }
 
     /// Ends the call to which a machine has replied.
     ///
-    /// - Returns: The ended call; nil if it is not open.
+    /// - Returns: The ended call; nil if it is not open, or if this is a second reply to an earlier record of the call.
     package mutating func answered(_ id: Int64, _ outcome: Outcome) -> Ended? {
-        self.calls.ended(id).map { self.end($0, outcome) }
+        if let purpose = self.calls.purpose(of: id), !purpose.isAnswered(by: outcome) { return nil }
+        return self.calls.ended(id).map { self.end($0, outcome) }
     }
 
     /// Whether a call with this id is open.
@@ -227,6 +233,18 @@ package struct SessionCore<Record: Sendable>: Sendable {
             return .left(live, outcome)
         case .join(let live):
             return self.entered(live, outcome) { epoch, _ in .joined(live, epoch: epoch, outcome) }
+        case .create(let live, let isLateRetry):
+            guard case .success(let result) = outcome else { return .reply(outcome) }
+            return .created(live, result, isLateRetry: isLateRetry)
+        case .joinCreated(let live, let created):
+            let conclusion = self.entered(live, outcome) { epoch, _ in
+                .joined(live, epoch: epoch, .success(result: created.adding(join: outcome)))
+            }
+            guard case .reply(let reply) = conclusion else { return conclusion }
+            // The call can be repeated: the directory answers as before, and the join is tried again. For any other
+            // reason the live exists without its owner, who learns the reason from a join.
+            if case .failure(let error) = reply, error.code.isTemporary { return conclusion }
+            return .reply(.success(result: created))
         case .resume(let point):
             if case .failure(let error) = outcome, error.code == .noSuchRoomOnEntry {
                 if case .entering(point.live, _) = self.membership { self.membership = .outside }
@@ -253,4 +271,32 @@ package struct SessionCore<Record: Sendable>: Sendable {
         self.membership = .inside(live, ticket)
         return conclusion(epoch, ticket)
     }
+}
+
+extension CallPurpose {
+    /// Whether the outcome can be the reply to the call's last record.
+    ///
+    /// A create that joins has two records with the same id, and a record that was resent has two replies.
+    fileprivate func isAnswered(by outcome: Outcome) -> Bool {
+        switch (self, outcome) {
+        case (.create, .success(.joined)), (.joinCreated, .success(.live)): false
+        default: true
+        }
+    }
+}
+
+extension CallResult {
+    /// The result of a create with the join that the outcome holds; unchanged if it holds none.
+    fileprivate func adding(join outcome: Outcome) -> CallResult {
+        guard case .live(let info, let epoch, let revision, _) = self,
+            case .success(.joined(let ticket, let liveEpoch, let confirmed, let token)) = outcome
+        else { return self }
+        let joined = JoinedLive(ticket: ticket, epoch: liveEpoch, confirmed: confirmed, token: token)
+        return .live(info: info, epoch: epoch, revision: revision, joined: joined)
+    }
+}
+
+extension ReplyCode {
+    /// Whether the same call may succeed later.
+    fileprivate var isTemporary: Bool { [.unavailable, .overloaded, .timedOut].contains(self) }
 }

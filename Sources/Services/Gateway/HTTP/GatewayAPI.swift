@@ -138,6 +138,8 @@ struct GatewayAPI: Sendable {
                     HTTPCall(session: session, method: method, record: record) { [self] outcome in
                         responder.complete(Self.response(to: self.completed(outcome, effect), status))
                     })
+            case .createAndJoin:
+                throw ReplyError(.badParameter, "params.join needs a WebSocket: nobody is in a live over HTTP")
             case .join, .leave, .login, .updateProfile:
                 throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
             case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:

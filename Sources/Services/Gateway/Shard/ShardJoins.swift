@@ -26,10 +26,17 @@ struct PendingJoin {
 }
 
 extension Outcome {
-    /// The outcome of a join with the token at which the client's feed begins; any other outcome unchanged.
+    /// The outcome of a join, or of a create that joined, with the token at which the client's feed begins; any other
+    /// outcome unchanged.
     func adding(_ token: FeedToken) -> Outcome {
-        guard case .success(.joined(let ticket, let epoch, let confirmed, _)) = self else { return self }
-        return .success(result: .joined(ticket: ticket, epoch: epoch, confirmed: confirmed, token: token.text))
+        switch self {
+        case .success(.joined(let ticket, let epoch, let confirmed, _)):
+            return .success(result: .joined(ticket: ticket, epoch: epoch, confirmed: confirmed, token: token.text))
+        case .success(.live(let info, let epoch, let revision, var joined?)):
+            joined.token = token.text
+            return .success(result: .live(info: info, epoch: epoch, revision: revision, joined: joined))
+        default: return self
+        }
     }
 }
 

@@ -38,7 +38,7 @@ extension Gateway {
         case .app:
             let (settings, revision) = self.tables.read { ($0.apps[app], $0.apps.revision(of: app)) }
             return .app(settings: settings, revision: revision)
-        case .login, .updateProfile, .join, .leave, .forward:
+        case .login, .updateProfile, .join, .leave, .createAndJoin, .forward:
             throw ReplyError(.internalError, "this call is not answered from memory")
         }
     }

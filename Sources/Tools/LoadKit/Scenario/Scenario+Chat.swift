@@ -13,7 +13,7 @@ extension Scenario {
         for (host, live) in [(self.alice, self.aliceLive), (self.bob, self.bobLive)] {
             let created = try await host.call(
                 "live.create", Params(live: live, liveName: "\(host.name)'s evening", categoryList: [7]), live: live)
-            guard case .live(let info, _, _) = created else { throw ScenarioFailure("create gave \(created)") }
+            guard case .live(let info, _, _, _) = created else { throw ScenarioFailure("create gave \(created)") }
             try self.check(info.liveOwner.userID.text == self.user(host), "the owner is \(info.liveOwner)")
             try await self.join(host, live)
         }

@@ -21,6 +21,7 @@ const maxRepeats = 3;
  * @property {number | undefined} firstSent when it was first sent; a later copy states its age
  * @property {boolean} isSent whether it waits for its reply on the present connection
  * @property {number} notBefore a rejected call is not repeated before this time
+ * @property {boolean} isJoining whether it makes the caller join the live; the calls behind it wait
  * @property {number} repeats how often it was repeated because the server was busy
  */
 
@@ -64,9 +65,13 @@ export class CallQueue {
    * @param {string} params a JSON object
    * @param {string | undefined} live
    * @param {number} deadline
+   * @param {boolean} isJoining
    */
-  add(handle, method, params, live, deadline) {
-    const call = { handle, id: undefined, method, params, live, deadline, firstSent: undefined, isSent: false, notBefore: 0, repeats: 0 };
+  add(handle, method, params, live, deadline, isJoining) {
+    const call = {
+      handle, id: undefined, method, params, live, deadline, isJoining,
+      firstSent: undefined, isSent: false, notBefore: 0, repeats: 0,
+    };
     this.#calls.set(handle, call);
   }
 
@@ -122,7 +127,7 @@ export class CallQueue {
   }
 
   /**
-   * Takes the frames to send now, in the order of the calls. Calls behind an unanswered `live.join` wait: before its reply
+   * Takes the frames to send now, in the order of the calls. Calls behind an unanswered join wait: before its reply
    * the server would refuse them with `notInRoom`. A call gets its id when it is first sent, because each new call of a
    * session, a login too, needs a higher one than those before.
    *
@@ -145,7 +150,7 @@ export class CallQueue {
         this.#sendTimes = [...this.#sendTimes, now].slice(-maxRate);
         frames.push(callFrame(call.id, call.method, call.params, age));
       }
-      if (call.method === 'live.join') break;
+      if (call.isJoining) break;
     }
     return frames;
   }
@@ -182,7 +187,7 @@ export class CallQueue {
     for (const call of this.#calls.values()) {
       due = Math.min(due, call.deadline);
       if (!isBlocked && !call.isSent) due = Math.min(due, Math.max(call.notBefore, this.#freeAt()));
-      if (call.method === 'live.join') isBlocked = true;
+      if (call.isJoining) isBlocked = true;
     }
     return due;
   }

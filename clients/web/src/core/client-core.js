@@ -157,8 +157,10 @@ export class ClientCore {
       const error = isEnded ? plazaError('notLoggedIn', 'log in first') : plazaError('overloaded', 'too many calls wait', 1000);
       this.#actions.push({ type: 'callEnded', handle, method, error });
     } else {
-      this.#calls.add(handle, method, json, live, now + this.#options.callTimeout);
-      if (method === 'live.join' && live !== undefined) this.#place.joining(live);
+      // A store creates a live only to enter it.
+      const isJoining = method === 'live.join' || method === 'live.create';
+      this.#calls.add(handle, method, json, live, now + this.#options.callTimeout, isJoining);
+      if (isJoining && live !== undefined) this.#place.joining(live);
       this.#sendCalls(now);
     }
     return { handle, actions: this.#take() };

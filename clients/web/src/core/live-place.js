@@ -130,7 +130,7 @@ export class LivePlace {
    * @returns {import('./client-core.js').CoreEvent[]}
    */
   callEnded(call, { result, error }) {
-    if (call.method === 'live.join' && call.live === this.#joining) return this.#joinEnded(call, result);
+    if (call.isJoining && call.live === this.#joining) return this.#joinEnded(call, joinIn(result));
     const isOut = call.method === 'live.leave'
       ? error === undefined || error.code === ReplyCode.notInRoom
       : call.method === 'live.end' && error === undefined;
@@ -151,21 +151,21 @@ export class LivePlace {
 
   /**
    * @param {import('./call-queue.js').UnfinishedCall} call
-   * @param {{ kind: string, body: import('./read.js').JSONObject }} [result]
+   * @param {import('./read.js').JSONObject} [join] the result of the join; undefined if it did not succeed
    */
-  #joinEnded(call, result) {
+  #joinEnded(call, join) {
     const early = this.#early;
     this.#joining = undefined;
     this.#early = [];
-    if (result?.kind !== 'joined' || call.live === undefined) return [];
-    const epoch = whole(result.body.epoch, 'epoch');
+    if (join === undefined || call.live === undefined) return [];
+    const epoch = whole(join.epoch, 'epoch');
     const isAgain = this.live === call.live && this.tracker.position?.epoch === epoch;
     if (!isAgain) this.tracker = new FeedTracker();
-    this.#startToken = text(result.body.token, 'token', '') || (isAgain ? this.#startToken : undefined);
+    this.#startToken = text(join.token, 'token', '') || (isAgain ? this.#startToken : undefined);
     this.live = call.live;
-    this.#ticket = whole(result.body.ticket, 'ticket');
+    this.#ticket = whole(join.ticket, 'ticket');
     /** @type {import('./client-core.js').CoreEvent[]} */
-    const events = [{ kind: 'joined', live: call.live, isAgain, isConfirmed: result.body.confirmed !== false }];
+    const events = [{ kind: 'joined', live: call.live, isAgain, isConfirmed: join.confirmed !== false }];
     return events.concat(...early.map((frame) => this.#apply(frame)));
   }
 
@@ -223,4 +223,15 @@ function isLater(id, last) {
 function noticePosition(id) {
   const dash = id.indexOf('-');
   return [Number(id.slice(0, dash)), Number(id.slice(dash + 1))];
+}
+
+/**
+ * The result of a join, alone or in the result of a `live.create` that joined.
+ *
+ * @param {{ kind: string, body: import('./read.js').JSONObject }} [result]
+ * @returns {import('./read.js').JSONObject | undefined}
+ */
+function joinIn(result) {
+  if (result?.kind === 'joined') return result.body;
+  return result?.body.joined === undefined ? undefined : object(result.body.joined, 'joined');
 }

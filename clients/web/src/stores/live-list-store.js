@@ -78,8 +78,10 @@ export class LiveListStore extends Store {
    *   `sensitiveWords`
    */
   async createLive(info) {
-    await this.#session.call('live.create', { live: info.liveID, ...changesOf(info) }, info.liveID);
-    return this.#session.enter(info.liveID);
+    const params = { live: info.liveID, ...changesOf(info), join: true };
+    const { joined } = await this.#session.call('live.create', params, info.liveID);
+    // A server that does not know `join` has created the live only, and `live.join` says why a join was refused.
+    return joined === undefined ? this.#session.enter(info.liveID) : this.#session.entered(info.liveID);
   }
 
   /**

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import PlazaModel
+import PlazaWire
+import Testing
+import Tokens
+
+/// `live.create` with `join`: one call instead of two.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct CreateAndJoinCallTests {
+    private static let params = #"{"live":"room","join":true}"#
+    private let room = FakeCluster.key("room")
+
+    /// The join in the result of a create; nil if there is none.
+    private func joined(_ outcome: Outcome) -> JoinedLive? {
+        guard case .success(.live(_, _, _, let joined)) = outcome else { return nil }
+        return joined
+    }
+
+    /// Rules: R3.66.
+    @Test func `the owner is in its live with the reply, and its feed begins`() throws {
+        let cluster = try FakeCluster()
+        let (client, _) = try cluster.client("anna")
+        let joined = try #require(self.joined(try client.call("live.create", Self.params)))
+        #expect(joined.epoch == FakeCluster.epoch && joined.confirmed && joined.token != nil)
+        cluster.text(self.room)
+        #expect(try client.feed() == [1])
+        let records = cluster.state.withLock { $0.records }
+        #expect(records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }.count == 2)
+        #expect(try client.call("live.leave", #"{"live":"room"}"#) == .success(result: .done))
+    }
+
+    /// Rules: R3.66.
+    @Test func `I15 the call that is sent again creates and joins once`() throws {
+        let cluster = try FakeCluster()
+        let (client, _) = try cluster.client("anna")
+        let id = try client.begin("live.create", Self.params)
+        let first = self.joined(try client.answer(to: id))
+        _ = try client.begin("live.create", Self.params, id: id)
+        let second = self.joined(try client.answer(to: id))
+        #expect(first != nil && first?.ticket == second?.ticket)
+    }
+
+    /// Rules: R3.66.
+    @Test func `a join that is refused leaves the create as the answer`() throws {
+        let cluster = try FakeCluster()
+        cluster.state.withLock { _ = $0.ended.insert(self.room) }
+        let (client, _) = try cluster.client("anna")
+        guard case .success(.live(let info, _, _, nil)) = try client.call("live.create", Self.params) else {
+            Issue.record("not created")
+            return
+        }
+        #expect(info.liveID == "room")
+        cluster.state.withLock { $0.ended = [] }
+        guard case .success(.joined) = try client.call("live.join", #"{"live":"room"}"#) else {
+            Issue.record("not joined")
+            return
+        }
+    }
+
+    @Test func `without the parameter nobody joins, and a server never does`() throws {
+        let cluster = try FakeCluster()
+        let (client, _) = try cluster.client("anna")
+        for params in [#"{"live":"room"}"#, #"{"live":"room","join":false}"#, #"{"live":"room","join":null}"#] {
+            guard case .success(.live(_, _, _, nil)) = try client.call("live.create", params) else {
+                Issue.record("not created with \(params)")
+                continue
+            }
+        }
+        #expect(cluster.count { $0.topic == .audienceInbox } == 0)
+        let (server, _) = try cluster.client("backend", role: .server)
+        guard case .failure(let error) = try server.call("live.create", #"{"live":"x","owner":"bob","join":true}"#)
+        else {
+            Issue.record("a server joined")
+            return
+        }
+        #expect(error.code == .noPermission)
+    }
+}
