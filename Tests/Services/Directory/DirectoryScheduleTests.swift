@@ -126,7 +126,7 @@ private let lives: [LiveID] = ["one", "two"]
 
     /// An outcome without the live's metadata, which a repeated call gets as they are then (R17.8).
     private static func withoutMetadata(_ outcome: Outcome) -> Outcome {
-        guard case .success(.live(var info, let epoch, let revision)) = outcome else { return outcome }
+        guard case .success(.live(var info, let epoch, let revision, _)) = outcome else { return outcome }
         info.metaData = [:]
         return .success(result: .live(info: info, epoch: epoch, revision: revision))
     }

@@ -118,7 +118,7 @@ import Testing
             app: Largest.app,
             .updateInfo(live: live, changes: LiveChanges(notice: "x"), caller: Largest.caller(0, 3)))
         func info(_ effects: [Effect]) -> LiveInfo? {
-            guard case .reply(let reply)? = effects.last, case .success(.live(let info, _, _)) = reply.outcome else {
+            guard case .reply(let reply)? = effects.last, case .success(.live(let info, _, _, _)) = reply.outcome else {
                 return nil
             }
             return info
