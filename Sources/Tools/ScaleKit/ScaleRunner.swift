@@ -118,7 +118,8 @@ package enum ScaleRunner {
         _ plan: ScalePlan, _ name: String, _ cluster: LocalCluster, change: () async throws -> Void
     ) async throws -> LoadReport {
         var load = LoadPlan(addresses: Self.addresses(cluster), name: "\(plan.name)-\(name)", token: plan.token)
-        (load.lives, load.viewers, load.rate) = (8, 8, 5)
+        // At 20 messages a second the time between two messages is a tenth of the longest pause that is allowed.
+        (load.lives, load.viewers, load.rate) = (8, 8, 20)
         load.duration = .seconds(12)
         let (sending, began) = AsyncStream.makeStream(of: Void.self)
         let run = Task { [load] in

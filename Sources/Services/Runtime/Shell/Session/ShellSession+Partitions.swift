@@ -71,7 +71,11 @@ extension ShellSession {
         try self.restore(unrestored, deadline: deadline)
         self.beginAttempts(at: taken)
         self.metrics.partitions.set(self.owned.count)
-        self.metrics.restore.record(milliseconds: Int((MonotonicClock.now - began).count))
+        let duration = MonotonicClock.now - began
+        self.metrics.restore.record(milliseconds: Int(duration.count))
+        self.log.info(
+            "partitions acquired",
+            [.detail: .string("\(taken.count) taken, \(kept.count) kept, in \(duration.count) ms")])
         var starts: [TopicPartition: Int64] = [:]
         for topicPartition in partitions { starts[topicPartition] = self.owned[topicPartition]?.position }
         try self.consumer.assign(starts)
