@@ -191,7 +191,7 @@ private final class ClientDriver: PlazaConnectionDelegate {
         continuation.resume(returning: outcome)
     }
 
-    func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>) {
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItems: Int, text: Span<UInt8>) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         for index in text.indices { bytes.append(text[index]) }
@@ -201,7 +201,7 @@ private final class ClientDriver: PlazaConnectionDelegate {
             for item in items {
                 if case .liveEnded = item.content { connection.forgetLive() }
             }
-            self.updates.append(.feed(Array(items.dropFirst(skip)), epoch: epoch))
+            self.updates.append(.feed(Array(items.dropFirst(knownItems)), epoch: epoch))
         case .history(_, let epoch, let items, _): self.updates.append(.history(items, epoch: epoch))
         case .reply, .counts, .notice, .drain: break
         }

@@ -7,9 +7,9 @@ package import WebSocket
 package protocol PlazaConnectionDelegate: AnyObject {
     /// A call has ended.
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome)
-    /// A feed frame was received. Its first `skip` items are already known. If `scan.isHistory`, the items are
-    /// messages from before the client joined. `text` is the whole frame and valid during this call only.
-    func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>)
+    /// A feed frame was received. The client has received its first `knownItems` items before. If `scan.isHistory`, the
+    /// items are messages from before the client joined. `text` is the whole frame and valid during this call only.
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItems: Int, text: Span<UInt8>)
     /// Any other event.
     func connection(_ connection: PlazaConnection, event: ClientCore.Event)
 }
@@ -192,8 +192,9 @@ extension PlazaConnection: WebSocketDelegate {
     package func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
         if FeedScan.isFeed(text), let scan = FeedScan(text) {
             switch self.core.feedReceived(scan) {
-            case .fresh, .history: self.delegate?.connection(self, feed: scan, skip: 0, text: text)
-            case .partlyKnown(let known): self.delegate?.connection(self, feed: scan, skip: known, text: text)
+            case .fresh, .history: self.delegate?.connection(self, feed: scan, knownItems: 0, text: text)
+            case .partlyKnown(let count):
+                self.delegate?.connection(self, feed: scan, knownItems: count, text: text)
             case .known: break
             }
             return

@@ -10,7 +10,8 @@
     @usableFromInline package var offset: Int64
     /// How long the partition has stood still so far: the times in which it had no owner or no input.
     ///
-    /// Never decreases while the partition's owners have this version. Idempotency windows add what it grew by.
+    /// Never decreases, unless an owner of the partition runs an older release that does not commit it. An
+    /// idempotency window ends later by what the standstill has grown since its last call.
     @usableFromInline package var standstill: Milliseconds
 
     /// A gap between two inputs that is longer than this is a standstill.
@@ -62,7 +63,7 @@
     ///
     /// Must change the row so that it is no longer due at `moment.now`. A row that stays due is not handled again
     /// before the next input.
-    func due(_ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect])
+    func handleDueRow(_ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect])
 }
 
 extension Machine {
@@ -80,7 +81,7 @@ extension Machine {
     ) -> Int {
         var handled = 0
         while handled < limit, let key = journal.popDue(at: moment.now) {
-            self.due(key, in: &journal, at: moment, into: &effects)
+            self.handleDueRow(key, in: &journal, at: moment, into: &effects)
             handled += 1
         }
         return handled

@@ -6,7 +6,7 @@ package enum ProxyHeaderError: Error, Hashable, Sendable {
     case signature
     /// The version is not 2, or the command neither `LOCAL` nor `PROXY`.
     case command
-    /// The connection that the proxy passes on is not TCP over IPv4 or IPv6.
+    /// The connection that the proxy passes on is neither TCP over IPv4 or IPv6, nor of an unspecified family.
     case family
     /// The announced length is too short for its addresses, or over the limit.
     case length
@@ -16,12 +16,19 @@ package enum ProxyHeaderError: Error, Hashable, Sendable {
 ///
 /// It is a pure value: bytes in, the client's address out. It holds at most `maxBytes`.
 ///
-/// The header is 12 bytes of signature, a byte of version and command, a byte of address family, two bytes with the
-/// length of the rest, the addresses of client and proxy, and further fields, which are skipped.
+/// The header is 12 bytes of signature, a byte of version and command, a byte of address family and transport, two
+/// bytes with the length of the rest, the addresses of client and proxy, and further fields, which are skipped.
 package struct ProxyHeaderReader: Sendable {
     /// The largest header in bytes, its further fields included.
     package static let maxBytes = 2_048
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
+    /// Byte 12: version 2 in the upper half, the command in the lower.
+    private static let local: UInt8 = 0x20
+    private static let proxy: UInt8 = 0x21
+    /// Byte 13: the address family in the upper half, the transport in the lower.
+    private static let unspecified: UInt8 = 0x00
+    private static let tcp4: UInt8 = 0x11
+    private static let tcp6: UInt8 = 0x21
     private var received: [UInt8] = []
 
     /// Creates a reader that has received no byte yet.
@@ -29,12 +36,13 @@ package struct ProxyHeaderReader: Sendable {
 
     /// What a whole header says.
     package struct Header: Equatable, Sendable {
-        /// The client's address; nil if the proxy speaks for itself, as in a health check.
+        /// The client's address; nil if the proxy speaks for itself, as in a health check (`LOCAL`), or does not know
+        /// the client's address (an unspecified family).
         package var client: IPAddress?
-        /// How many bytes of the last piece belong to the header.
+        /// How many bytes of the last piece belong to the header; the bytes after them are the client's.
         package var used: Int
 
-        /// Takes what was read.
+        /// Creates a header.
         package init(client: IPAddress?, used: Int) {
             self.client = client
             self.used = used
@@ -54,7 +62,7 @@ package struct ProxyHeaderReader: Sendable {
                 continue
             }
             if count == 13 {
-                guard bytes[index] == 0x20 || bytes[index] == 0x21 else { throw .command }
+                guard bytes[index] == Self.local || bytes[index] == Self.proxy else { throw .command }
                 continue
             }
             if count < 16 { continue }
@@ -65,16 +73,16 @@ package struct ProxyHeaderReader: Sendable {
         return nil
     }
 
-    private var isLocal: Bool { self.received[12] == 0x20 }
+    private var isLocal: Bool { self.received[12] == Self.local }
 
-    /// Checks family and length as soon as they are known, before the addresses are waited for.
+    /// Checks family and length as soon as they are known, before the addresses have been received.
     private func check(_ length: Int) throws(ProxyHeaderError) {
         guard 16 + length <= Self.maxBytes else { throw .length }
         if self.isLocal { return }
         switch self.received[13] {
-        case 0x00: return
-        case 0x11: guard length >= 12 else { throw .length }
-        case 0x21: guard length >= 36 else { throw .length }
+        case Self.unspecified: return
+        case Self.tcp4: guard length >= 12 else { throw .length }
+        case Self.tcp6: guard length >= 36 else { throw .length }
         default: throw .family
         }
     }
@@ -82,8 +90,8 @@ package struct ProxyHeaderReader: Sendable {
     private var client: IPAddress? {
         if self.isLocal { return nil }
         switch self.received[13] {
-        case 0x11: return IPAddress(bytes: self.received.span.extracting(16..<20))
-        case 0x21: return IPAddress(bytes: self.received.span.extracting(16..<32))
+        case Self.tcp4: return IPAddress(bytes: self.received.span.extracting(16..<20))
+        case Self.tcp6: return IPAddress(bytes: self.received.span.extracting(16..<32))
         default: return nil
         }
     }

@@ -54,7 +54,7 @@ struct InboundMeter {
     ///   - limits: The limits of the peer.
     ///   - now: The loop's time in milliseconds.
     /// - Returns: The limit that was exceeded; nil if none was.
-    mutating func received(_ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, now: UInt64) -> InboundExcess? {
+    mutating func count(_ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, now: UInt64) -> InboundExcess? {
         let time = Int64(clamping: now) * 1_000
         if !self.isAccepted {
             self.countedBytes = UInt32(clamping: Int(self.countedBytes) + byteCount)

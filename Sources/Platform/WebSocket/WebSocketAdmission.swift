@@ -5,14 +5,14 @@ package import ClientAddress
 ///
 /// Several servers may share one, on different threads. Its methods must return quickly.
 package protocol WebSocketAdmission: AnyObject, Sendable {
-    /// A client has connected, or its address became known.
+    /// Decides about a client that has connected, or whose address became known.
     ///
-    /// - Returns: nil if it is admitted and counted, until `connectionEnded`; otherwise the rejection to send.
-    func connectionOpened(from address: IPAddress) -> HandshakeRejection?
-    /// An admitted client has sent a request that opens a WebSocket.
+    /// - Returns: nil if it is admitted; it is then counted until `connectionEnded`. Otherwise the rejection to send.
+    func admitConnection(from address: IPAddress) -> HandshakeRejection?
+    /// Decides about the request of an admitted client that opens a WebSocket.
     ///
-    /// - Returns: The rejection to send, if any.
-    func handshakeReceived(from address: IPAddress) -> HandshakeRejection?
+    /// - Returns: The rejection to send; nil if the WebSocket may be opened.
+    func admitHandshake(from address: IPAddress) -> HandshakeRejection?
     /// An admitted client's connection has ended.
     func connectionEnded(from address: IPAddress)
     /// A trusted proxy did not begin with a PROXY header.

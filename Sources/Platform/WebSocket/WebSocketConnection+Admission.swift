@@ -6,9 +6,9 @@ internal import EventLoop
 extension WebSocketConnection {
     /// Reads the PROXY header of a trusted proxy, if one is expected.
     ///
-    /// - Returns: The index of the client's first byte in `bytes`; nil while the PROXY header is incomplete, or when the
-    ///   connection was ended.
-    func proxyHeaderReceived(_ bytes: Span<UInt8>, _ handshake: PendingHandshake) -> Int? {
+    /// - Returns: The index of the client's first byte in `bytes`; nil while the PROXY header is incomplete, or when
+    ///   the connection was ended.
+    func readProxyHeader(_ bytes: Span<UInt8>, _ handshake: PendingHandshake) -> Int? {
         guard handshake.proxyHeader != nil else { return 0 }
         do throws(ProxyHeaderError) {
             guard let header = try handshake.proxyHeader?.consume(bytes) else { return nil }
@@ -25,14 +25,14 @@ extension WebSocketConnection {
         }
     }
 
-    /// As a server: counts a connection of a client whose address is now known, or rejects it if the client has too many
-    /// connections.
+    /// As a server: counts a connection of a client whose address is now known, or rejects it if the client has too
+    /// many connections.
     ///
     /// - Returns: Whether the client is admitted.
     @discardableResult func admitClient(_ address: IPAddress, _ server: WebSocketServer) -> Bool {
         self.clientAddress = address
         guard let admission = server.admission else { return true }
-        guard let rejection = admission.connectionOpened(from: address) else {
+        guard let rejection = admission.admitConnection(from: address) else {
             self.admission = admission
             return true
         }

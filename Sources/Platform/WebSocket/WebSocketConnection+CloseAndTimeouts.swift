@@ -119,7 +119,7 @@ extension WebSocketConnection: TCPStreamDelegate {
         }
         var offset = 0
         if self.state == .connecting {
-            guard let used = self.handshakeReceived(bytes.span) else { return }
+            guard let used = self.readHandshake(bytes.span) else { return }
             offset = used
         }
         if offset < bytes.count { self.decode(&bytes, from: offset) }

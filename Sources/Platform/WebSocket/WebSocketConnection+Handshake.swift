@@ -7,12 +7,12 @@ extension WebSocketConnection {
     /// Handles received bytes of the handshake.
     ///
     /// - Returns: The index in `bytes` at which the frames begin; nil until the WebSocket is open.
-    func handshakeReceived(_ bytes: Span<UInt8>) -> Int? {
-        guard let handshake = self.handshake, let start = self.proxyHeaderReceived(bytes, handshake) else { return nil }
+    func readHandshake(_ bytes: Span<UInt8>) -> Int? {
+        guard let handshake = self.handshake, let start = self.readProxyHeader(bytes, handshake) else { return nil }
         do throws(HTTPHeadError) {
             guard let (head, used) = try handshake.reader.consume(bytes.extracting(start...)) else { return nil }
             let isOpen =
-                handshake.client.map { self.responseReceived(head, $0) } ?? self.requestReceived(head, handshake)
+                handshake.client.map { self.handleResponse(head, $0) } ?? self.handleRequest(head, handshake)
             return isOpen ? start + used : nil
         } catch {
             switch self.role {
@@ -24,7 +24,9 @@ extension WebSocketConnection {
     }
 
     /// As a server: handles the client's request; opens the WebSocket or rejects the handshake.
-    private func requestReceived(_ head: HTTPHead, _ handshake: PendingHandshake) -> Bool {
+    ///
+    /// - Returns: Whether the WebSocket is open.
+    private func handleRequest(_ head: HTTPHead, _ handshake: PendingHandshake) -> Bool {
         let server = handshake.server
         let configuration = self.group.configuration
         if let server, let proxy = handshake.proxy {
@@ -44,7 +46,7 @@ extension WebSocketConnection {
             guard let server else { throw .unavailable(retryAfter: configuration.retryAfter) }
             if let rejection = server.requestFilter?(request) { throw rejection }
             if let clientAddress = self.clientAddress,
-                let rejection = server.admission?.handshakeReceived(from: clientAddress)
+                let rejection = server.admission?.admitHandshake(from: clientAddress)
             {
                 throw rejection
             }
@@ -60,7 +62,9 @@ extension WebSocketConnection {
     }
 
     /// As a client: handles the server's response.
-    private func responseReceived(_ head: HTTPHead, _ client: ClientHandshake) -> Bool {
+    ///
+    /// - Returns: Whether the WebSocket is open.
+    private func handleResponse(_ head: HTTPHead, _ client: ClientHandshake) -> Bool {
         do throws(HandshakeFailure) {
             self.open(nil, try client.check(head))
             return true

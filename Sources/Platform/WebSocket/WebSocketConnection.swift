@@ -155,8 +155,8 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Replaces the limits of an unaccepted connection by those of an accepted one; the owner calls it, for example after
-    /// a login.
+    /// Replaces the limits of an unaccepted connection by those of an accepted one; the owner calls it, for example
+    /// after a login.
     package func accept() { self.meter.accept() }
 
     /// Decodes received bytes from `start` on, and notifies the delegate of each message.
@@ -193,7 +193,7 @@ package final class WebSocketConnection {
             if isLarger, self.group.unfinishedBytes > configuration.maxUnfinishedBytes { return .unfinishedMessages }
         }
         guard let limits = configuration.inbound else { return nil }
-        return self.meter.received(byteCount, isFrame: isFrame, limits, now: self.group.loop.nowMilliseconds)
+        return self.meter.count(byteCount, isFrame: isFrame, limits, now: self.group.loop.nowMilliseconds)
     }
 
     /// Notifies the delegate, which closes the connection; all further received bytes are discarded.

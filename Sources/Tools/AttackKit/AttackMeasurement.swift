@@ -54,12 +54,12 @@ package struct GatewayChange: Equatable, Sendable {
     /// nil if the gateway did not answer.
     package var after: GatewayReading?
     /// The maximum resident memory of all readings, in bytes.
-    package var mostBytes: Double
+    package var maxBytes: Double
 
-    package init(before: GatewayReading?, after: GatewayReading?, mostBytes: Double) {
+    package init(before: GatewayReading?, after: GatewayReading?, maxBytes: Double) {
         self.before = before
         self.after = after
-        self.mostBytes = mostBytes
+        self.maxBytes = maxBytes
     }
 }
 

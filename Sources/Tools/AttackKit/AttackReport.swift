@@ -59,7 +59,7 @@ package struct AttackReport: Sendable {
         if gateways.isEmpty { return "–" }
         let mebibyte = Double(1 << 20)
         let before = gateways.values.reduce(0) { $0 + ($1.before?.residentBytes ?? 0) } / mebibyte
-        let most = gateways.values.reduce(0) { $0 + $1.mostBytes } / mebibyte
+        let most = gateways.values.reduce(0) { $0 + $1.maxBytes } / mebibyte
         return "\(Int(before)) → \(Int(most))"
     }
 

@@ -5,7 +5,7 @@ package struct AttackTally: Equatable, Sendable {
     /// Connections that were established.
     package var opened = 0
     /// The largest number of connections open at once.
-    package var mostOpen = 0
+    package var maxOpen = 0
     /// The number of pieces sent: frames, requests or parts of them.
     package var pieces = 0
     /// Bytes sent.

@@ -28,7 +28,7 @@ package struct AttackVerdict: Equatable, Sendable {
         require(honest.reconnects == 0, "Honest clients lost their connections \(honest.reconnects) times.")
         failures += honest.failures
         for (name, gateway) in measured.gateways.sorted(by: { $0.key < $1.key }) {
-            failures += Self.failures(name, gateway, connections: measured.tally.mostOpen)
+            failures += Self.failures(name, gateway, connections: measured.tally.maxOpen)
         }
         let http = measured.http
         require(
@@ -45,7 +45,7 @@ package struct AttackVerdict: Equatable, Sendable {
         guard let before = gateway.before else { return ["\(name) did not answer before the attack."] }
         guard let after = gateway.after else { return ["\(name) does not answer any more."] }
         if after.startTime != before.startTime { return ["\(name) ended and was started again."] }
-        let growth = gateway.mostBytes - before.residentBytes
+        let growth = gateway.maxBytes - before.residentBytes
         let limit = Self.memoryLimit(connections: connections)
         if growth <= limit { return [] }
         let mebibyte = Double(1 << 20)
@@ -54,8 +54,8 @@ package struct AttackVerdict: Equatable, Sendable {
 
     /// The largest p99 that passes, in milliseconds: twice the baseline.
     ///
-    /// When everything runs on one machine, scheduling alone changes a p99 by several milliseconds. Therefore a p99 up to
-    /// `noiseMilliseconds` always passes.
+    /// When everything runs on one machine, scheduling alone changes a p99 by several milliseconds. Therefore a p99 up
+    /// to `noiseMilliseconds` always passes.
     static func p99Limit(_ baseline: HonestResult) -> Double { max(2 * baseline.p99, Self.noiseMilliseconds) }
 
     /// The maximum growth of a gateway's resident memory during an attack, in bytes.

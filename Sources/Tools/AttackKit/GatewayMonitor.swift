@@ -17,7 +17,7 @@ actor GatewayMonitor {
     func begin() async {
         for (name, reading) in await self.readings() {
             self.changes[name] = GatewayChange(
-                before: reading, after: reading, mostBytes: reading?.residentBytes ?? 0)
+                before: reading, after: reading, maxBytes: reading?.residentBytes ?? 0)
         }
     }
 
@@ -40,8 +40,8 @@ actor GatewayMonitor {
     private func update() async {
         for (name, reading) in await self.readings() {
             self.changes[name]?.after = reading
-            let most = max(self.changes[name]?.mostBytes ?? 0, reading?.residentBytes ?? 0)
-            self.changes[name]?.mostBytes = most
+            let most = max(self.changes[name]?.maxBytes ?? 0, reading?.residentBytes ?? 0)
+            self.changes[name]?.maxBytes = most
         }
     }
 

@@ -72,12 +72,13 @@ package struct ClusterOptions: Sendable {
     package var logLevel: String?
     /// Arguments added to every instance of a service.
     package var extraArguments: [ServiceKind: [String]] = [:]
-    /// The ways to Redis and the brokers that are not the direct ones, by the name of the process, such as `gateway-1`.
+    /// The routes through proxies to Redis and the brokers, by the name of the process that uses them, such as
+    /// `gateway-1`; a process without an entry connects directly.
     package var routes: [String: ProcessRoute] = [:]
     /// Variables added to every process's environment.
     package var environment: [String: String] = [:]
-    /// Arguments of a `plaza demo` that runs as one more child; nil for no demo.
-    package var demoArguments: [String]?
+    /// Whether `plaza demo --loop` runs as one more child.
+    package var runsDemo = false
 
     /// A cluster with one instance of each service and the embedded broker, at the default ports.
     package init(runDirectory: String) { self.runDirectory = runDirectory }

@@ -50,9 +50,9 @@ struct ClusterParts: Sendable {
             self.knownKafkaAddresses = address
             self.brokers = []
         }
-        if let arguments = options.demoArguments {
+        if options.runsDemo {
             let plaza = try self.programs.path(of: "plaza")
-            let command = [plaza, "demo", "--loop", "--run-dir", directory.path] + arguments
+            let command = [plaza, "demo", "--loop", "--run-dir", directory.path]
             self.demo = ProcessPlan(
                 name: "demo", kind: "demo", log: directory.logFile(of: "demo"), probe: .none,
                 environment: SecretVariables.forClients(self.environment), command: { _ in command })
@@ -117,7 +117,8 @@ struct ClusterParts: Sendable {
         guard options.servesPages else { return [] }
         var arguments = ["--pages", "auto"]
         if options.givesDemoTokens { arguments += ["--demo-tokens", AppsFile.demoApp] }
-        // A page whose gateway ends goes on at the next one. Where all ports are free ones they are not known yet.
+        // A page whose gateway ends connects to the next one, so it gets the addresses of all. With port 0 each gateway
+        // chooses its ports when it starts, so the addresses are not known here.
         let count = options.instances(of: .gateway)
         if options.port != 0, count > 1, options.host == "127.0.0.1" {
             let addresses = (0..<count).map { "ws://127.0.0.1:\(options.port + 10 * $0)" }

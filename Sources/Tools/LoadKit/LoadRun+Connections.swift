@@ -20,6 +20,7 @@ extension LoadRun: PlazaConnectionDelegate {
                 connection.call("live.join", params: Array("{\"live\":\"\(live.text)\"}".utf8), live: live)
             }
         case .resumed(let live, replayed: false):
+            // `replayed: false` means that the gateway cannot send the items that the viewer missed.
             self.failures.append("a viewer of \(live) could not resume where it was")
         case .lost(let live, let error): self.failures.append("lost \(live): \(error.code.name) \(error.message)")
         case .ended(let code):
@@ -39,6 +40,7 @@ extension LoadRun: PlazaConnectionDelegate {
 
     private func handleOwnerReply(_ live: LoadLive, _ outcome: Outcome) {
         if self.stage == .ending {
+            // Only a member may end a live, so each owner first joins and then, here, ends its live.
             if case .success(.joined) = outcome { return self.call("live.end", live) }
             // A live whose end failed counts as ended too, because nothing more can be done about it.
             return self.endedLives += 1
@@ -73,23 +75,26 @@ extension LoadRun: PlazaConnectionDelegate {
         }
     }
 
-    func connection(_ connection: PlazaConnection, feed scan: FeedScan, skip: Int, text: Span<UInt8>) {
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItems: Int, text: Span<UInt8>) {
         // Messages that were sent before the viewer joined are not counted.
         guard let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !scan.isHistory else { return }
         let now = MonotonicClock.microseconds
         let isSending = self.stage == .sending
-        self.deliveredItems += scan.count - skip
+        self.deliveredItems += scan.count - knownItems
         viewer.live.recordDelivery(at: now, isSending: isSending)
+        // Only the first viewer of each live, its checker, compares what it receives with what was sent.
         let isChecker = viewer.index == 0
         var sequences: [Int] = []
         LoadMessage.find(in: text) { sequence, due in
             self.latencies.recordDelivery(now - due)
             if isChecker { sequences.append(sequence) }
         }
+        // No viewer leaves during a run, so a tip that says so is a fault.
         if isChecker, LoadMessage.containsLeaveTip(text) { self.unexpectedLeaveTips += 1 }
-        // The feed numbers of the messages are known only when every item of the frame is one of our messages. In
-        // frames that also contain tips, only the item numbers are checked.
-        if isChecker, skip == 0, sequences.count == scan.count {
+        // A frame names the feed number of its first item only. The number of a message follows from its place in the
+        // frame if every item of the frame is one of our messages. In other frames, which also contain tips, the number
+        // of each message is not checked; the client's `FeedTracker` still finds lost and repeated items.
+        if isChecker, knownItems == 0, sequences.count == scan.count {
             for (offset, sequence) in sequences.enumerated() {
                 viewer.live.recordCheckerReceipt(sequence, at: scan.first + Int64(offset))
             }

@@ -12,7 +12,7 @@ extension LoadRun {
         var reconnects = 0
         for viewer in self.viewerOfConnection.values where viewer.hasEntered {
             let tracker = viewer.connection.tracker
-            let received = tracker.received - viewer.receivedBeforeRun
+            let received = tracker.received - viewer.receivedBeforeSending
             delivered += received
             expected += received + viewer.missing
             missing += viewer.missing

@@ -18,7 +18,7 @@ final class LoadRun {
     var lives: [LoadLive] = []
     var viewerOfConnection: [ObjectIdentifier: LoadViewer] = [:]
     var liveOfOwner: [ObjectIdentifier: LoadLive] = [:]
-    /// The viewers that have not begun to log in, the next one last.
+    /// The viewers that have not begun to log in; the last element is the next one to do so.
     private var waitingViewers: [LoadViewer] = []
     /// The number of viewers that are logging in or joining.
     var enteringViewers = 0
@@ -146,8 +146,8 @@ final class LoadRun {
             // Without staggered starts, all lives would send in the same millisecond.
             live.startMicroseconds = now + Int64(interval * Double(index) / Double(self.lives.count))
             for viewer in live.viewers {
-                viewer.receivedBeforeRun = viewer.connection.tracker.received
-                viewer.numberBeforeRun = viewer.connection.tracker.position?.number ?? 0
+                viewer.receivedBeforeSending = viewer.connection.tracker.received
+                viewer.numberBeforeSending = viewer.connection.tracker.position?.number ?? 0
             }
         }
         self.beginStage(.sending)

@@ -11,9 +11,9 @@ final class LoadViewer {
     var hasSentRequest = false
     var hasEntered = false
     /// How many items the viewer had received when sending began; the report does not count them.
-    var receivedBeforeRun = 0
+    var receivedBeforeSending = 0
     /// The feed number of the last item that the viewer had received when sending began.
-    var numberBeforeRun: Int64 = 0
+    var numberBeforeSending: Int64 = 0
 
     init(_ connection: PlazaConnection, _ live: LoadLive, index: Int) {
         self.connection = connection
@@ -28,6 +28,6 @@ final class LoadViewer {
     var missing: Int {
         let last = self.connection.tracker.position?.number ?? 0
         return self.connection.tracker.missing
-            + Int(max(0, self.live.highestAcknowledged - max(last, self.numberBeforeRun)))
+            + Int(max(0, self.live.highestAcknowledged - max(last, self.numberBeforeSending)))
     }
 }

@@ -7,11 +7,11 @@ package struct ScaleStep: Sendable, Encodable {
     /// The units of work in the measured time, such as acknowledged calls.
     package var work: Int
     package var seconds: Double
-    /// Processor time of all instances, without what idle instances use.
+    /// Processor time of all instances, minus what the same instances use in the same time without load.
     package var cpuSeconds: Double
     /// The longest pause of a feed while instances were added, in milliseconds; 0 for the first step.
     package var pauseMilliseconds: Double
-    /// What was lost, repeated or reordered during the step, and any other fault; none: every promise held.
+    /// What was lost, repeated or reordered during the step, and any other fault; empty if there was none.
     package var findings: [String]
 
     package init(
@@ -42,25 +42,25 @@ package struct ServiceScale: Sendable, Encodable {
         self.steps = steps
     }
 
-    /// The processor time per unit of a step, relative to one instance; nil if it cannot be told.
+    /// The processor time per unit of a step, relative to one instance; nil if one of the two did no work.
     package func ratio(_ step: ScaleStep) -> Double? {
         guard let one = self.steps.first?.cpuPerUnit, one > 0, let now = step.cpuPerUnit else { return nil }
         return now / one
     }
 
-    /// The broken promises, one sentence each.
+    /// The faults of all steps and the limits that they exceed, one sentence each.
     package var findings: [String] {
         self.steps.flatMap { step in
             var findings = step.findings
-            if let ratio = self.ratio(step), ratio > ScaleReport.mostRatio {
+            if let ratio = self.ratio(step), ratio > ScaleReport.maxCostRatio {
                 findings.append(
                     "a unit of work costs \(Int((ratio * 100).rounded())) % of its cost with one instance, more than "
-                        + "\(Int((ScaleReport.mostRatio * 100).rounded())) %")
+                        + "\(Int((ScaleReport.maxCostRatio * 100).rounded())) %")
             }
-            if step.pauseMilliseconds > ScaleReport.mostPauseMilliseconds {
+            if step.pauseMilliseconds > ScaleReport.maxPauseMilliseconds {
                 findings.append(
                     "a feed paused for \(Int(step.pauseMilliseconds)) ms while instances were added, more than "
-                        + "\(Int(ScaleReport.mostPauseMilliseconds)) ms")
+                        + "\(Int(ScaleReport.maxPauseMilliseconds)) ms")
             }
             if step.work == 0 { findings.append("no unit of work was done") }
             return findings.map { "\(self.service) with \(step.instances): \($0)" }
@@ -74,10 +74,10 @@ package struct ScaleReport: Sendable, Encodable {
 
     package init(services: [ServiceScale] = []) { self.services = services }
 
-    /// The most processor time per unit of work, relative to one instance.
-    static let mostRatio = 1.15
-    /// The longest pause of a feed while an instance is added, in milliseconds.
-    static let mostPauseMilliseconds = 500.0
+    /// The limit of the processor time per unit of work, relative to one instance.
+    static let maxCostRatio = 1.15
+    /// The limit of a feed's pause while an instance is added, in milliseconds.
+    static let maxPauseMilliseconds = 500.0
 
     package var findings: [String] { self.services.flatMap(\.findings) }
     package var isPassed: Bool { !self.services.isEmpty && self.findings.isEmpty }
@@ -89,7 +89,9 @@ package struct ScaleReport: Sendable, Encodable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    /// The report as a table in Markdown, with what was found below.
+    /// The report as a table in Markdown, with the findings below.
+    ///
+    /// The column "to one instance" is the cost of a unit of work relative to its cost with one instance.
     package var table: String {
         var lines = [
             "| service | instances | units a second | CPU µs a unit | to one instance | pause ms |",

@@ -20,6 +20,7 @@ enum UpCommand: Subcommand {
         let startTask = Task { () -> Int32 in
             do {
                 try await cluster.start()
+                // The cluster has just started, so no process was ready before that would have to be probed again.
                 try await cluster.waitUntilReady(within: .seconds(120), resetReadiness: false)
                 return 0
             } catch {
@@ -49,7 +50,8 @@ enum UpCommand: Subcommand {
         var options = ClusterOptions(runDirectory: reader.runDirectory())
         options.broker = Self.broker(&reader)
         options.kafkaSecurity = KafkaSecurity(&reader)
-        options.kafkaArguments = KafkaSecurity.arguments(from: reader) { RunDirectory($0).path }
+        // `RunDirectory` makes any path absolute, whatever it is the path of.
+        options.kafkaArguments = KafkaSecurity.arguments(from: reader, absolute: { RunDirectory($0).path })
         if options.kafkaSecurity.transport != .plaintext, !Self.isExternal(options.broker) {
             reader.reject(
                 "kafka-security", value: options.kafkaSecurity.transport.rawValue,
@@ -83,13 +85,13 @@ enum UpCommand: Subcommand {
         if let level = options.logLevel, !["debug", "info", "warning", "error"].contains(level) {
             reader.reject("log-level", value: level, remedy: "give one of debug, info, warning, error")
         }
-        if reader.flag("demo", help: "also run `plaza demo --loop`, whose clients join, chat and battle") {
-            options.demoArguments = []
-        }
-        // The gateways have settings of these names, whose variables they inherit.
+        options.runsDemo = reader.flag(
+            "demo", help: "also run `plaza demo --loop`, whose clients join, chat and battle")
+        // The gateways have settings of the same names and inherit this process's environment, so these two flags use
+        // variables of their own.
         options.servesPages = reader.flag(
             "pages", default: true, env: "LIVEPLAZA_UP_PAGES",
-            help: "serve the browser pages by the gateways' HTTP ports, if they are there")
+            help: "serve the browser pages by the gateways' HTTP ports, if the pages are installed")
         options.givesDemoTokens = reader.flag(
             "demo-tokens", default: true, env: "LIVEPLAZA_UP_DEMO_TOKENS",
             help: "let pages sign in as any user of the demo app, from this machine alone")
@@ -99,7 +101,7 @@ enum UpCommand: Subcommand {
         options.port = reader.int(
             "port", default: 8080, range: 0...65_535,
             help: "the first gateway's WebSocket port; each further gateway's ports are 10 higher; 0 takes free ports "
-                + "for all ports of all gateways")
+                + "for all gateways and ignores --http-port and --ops-port")
         options.httpPort = reader.int(
             "http-port", default: 8081, range: 0...65_535, help: "the first gateway's HTTP port; 0 takes a free one")
         options.opsPort = reader.int(

@@ -217,7 +217,7 @@ private struct Doubler: Machine {
         rows[NumberKey(input)] = NumberRow(input, due: moment.now.milliseconds)
         effects.append("\(2 * input)")
     }
-    func due(_ key: NumberKey, in rows: inout Rows, at moment: Moment, into effects: inout [String]) {
+    func handleDueRow(_ key: NumberKey, in rows: inout Rows, at moment: Moment, into effects: inout [String]) {
         effects.append("due \(key.number)")
         rows[key] = nil
     }

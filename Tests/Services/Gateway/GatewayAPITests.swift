@@ -62,7 +62,7 @@ import Tokens
         let served = try Served()
         served.cluster.create("a")
         served.cluster.create("b")
-        served.cluster.gateway.refresh()
+        served.cluster.gateway.refreshRankingAndPruneNotices()
         let page = try served.ask("GET", "/v1/lives?count=1")
         #expect(page.status == 200)
         #expect(page.body.contains("\"liveID\":\"a\"") && !page.body.contains("\"liveID\":\"b\""))

@@ -16,9 +16,9 @@ import Testing
         var measured = AttackMeasurement()
         measured.honest = baseline
         measured.tally.pieces = 10
-        measured.tally.mostOpen = 1_000
+        measured.tally.maxOpen = 1_000
         let reading = GatewayReading(startTime: 100, residentBytes: 1e8)
-        measured.gateways["gateway-1"] = GatewayChange(before: reading, after: reading, mostBytes: 1.1e8)
+        measured.gateways["gateway-1"] = GatewayChange(before: reading, after: reading, maxBytes: 1.1e8)
         measured.http = AnswerRate(asked: 10, answered: 10)
         measured.partitions = AnswerRate(asked: 2, answered: 2)
         return measured
@@ -52,7 +52,7 @@ import Testing
             ("does not answer any more", { $0.gateways["gateway-1"]?.after = nil }),
             ("did not answer before", { $0.gateways["gateway-1"]?.before = nil }),
             ("was started again", { $0.gateways["gateway-1"]?.after?.startTime = 101 }),
-            ("beyond 87 MiB", { $0.gateways["gateway-1"]?.mostBytes = 1e8 + 92_000_000 }),
+            ("beyond 87 MiB", { $0.gateways["gateway-1"]?.maxBytes = 1e8 + 92_000_000 }),
             ("Only 4 of 10 honest HTTP", { $0.http.answered = 4 }),
             ("Only 1 of 2 partitions", { $0.partitions.answered = 1 }),
             ("Only 0 of 0 partitions", { $0.partitions = AnswerRate() }),

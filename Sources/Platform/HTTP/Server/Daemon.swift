@@ -216,7 +216,7 @@ extension ServerCore {
             let client = self.limits.trustedProxies.client(peer: peer, forwardedFor: forwarded)
             exchange.request.client = client
             if client != peer {
-                guard self.beganRequest(of: client) else {
+                guard self.admitRequest(of: client) else {
                     let retry = HTTPHeader("Retry-After", "1")
                     return .failure(.tooManyRequests, body: self.failureBody, headers: [retry])
                 }

@@ -48,7 +48,7 @@ struct OpenConnections {
     /// Whether another connection of this address may be opened.
     ///
     /// A trusted proxy's connections serve many clients. Instead of them, the requests of each client are limited
-    /// (`beganRequest`).
+    /// (`admitRequest`).
     func mayOpen(from address: IPAddress?) -> Bool {
         guard let address, !self.limits.trustedProxies.contains(address) else { return true }
         return self.connectionsOf[address.limitKey, default: 0] < self.limits.connectionsPerAddress
@@ -109,13 +109,13 @@ struct OpenConnections {
     /// Counts a request of a client behind a trusted proxy.
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
-    mutating func beganRequest(of client: IPAddress) -> Bool {
+    mutating func admitRequest(of client: IPAddress) -> Bool {
         guard self.requestsOf[client.limitKey, default: 0] < self.limits.connectionsPerAddress else { return false }
         self.requestsOf[client.limitKey, default: 0] += 1
         return true
     }
 
-    /// Removes a request that `beganRequest` counted.
+    /// Removes a request that `admitRequest` counted.
     mutating func endedRequest(of client: IPAddress) { Self.remove(client.limitKey, from: &self.requestsOf) }
 
     /// Returns the connections whose deadlines have passed, each of them only once.

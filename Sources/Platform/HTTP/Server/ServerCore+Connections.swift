@@ -38,8 +38,8 @@ extension ServerCore {
     /// Counts a request of a client behind a trusted proxy.
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
-    func beganRequest(of client: IPAddress) -> Bool {
-        let isAccepted = self.connections.withLock { $0.beganRequest(of: client) }
+    func admitRequest(of client: IPAddress) -> Bool {
+        let isAccepted = self.connections.withLock { $0.admitRequest(of: client) }
         if !isAccepted { self.refused(.requestsPerAddress) }
         return isAccepted
     }
@@ -49,9 +49,9 @@ extension ServerCore {
 
     /// Shuts down the connections whose deadlines have passed.
     ///
-    /// Only the daemon may close a connection, on its own thread; it does so when the socket is shut down. Meanwhile the
-    /// descriptor's number could be reused for another connection. Therefore `shutdown` is called under the lock: the
-    /// daemon calls `closed`, which needs the lock, before it closes the descriptor.
+    /// Only the daemon may close a connection, on its own thread; it does so when the socket is shut down. Meanwhile
+    /// the descriptor's number could be reused for another connection. Therefore `shutdown` is called under the lock:
+    /// the daemon calls `closed`, which needs the lock, before it closes the descriptor.
     ///
     /// - Returns: whether no connection is open.
     func cutOverdue(at now: MonotonicTime) -> Bool {

@@ -68,7 +68,7 @@ extension AudienceMachine {
         }
     }
 
-    package func due(
+    package func handleDueRow(
         _ key: AudienceKey, in rows: inout Rows, at moment: Moment, into effects: inout [Effect]
     ) {
         switch key {

@@ -56,7 +56,7 @@ package struct BarrageMachine: Machine {
         }
     }
 
-    package func due(
+    package func handleDueRow(
         _ key: BarrageKey, in rows: inout BarrageRows, at moment: Moment, into effects: inout [Effect]
     ) {
         let live = key.live

@@ -71,7 +71,7 @@ package struct DirectoryMachine: Machine {
         }
     }
 
-    package func due(
+    package func handleDueRow(
         _ key: DirectoryKey, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]
     ) {
         switch key {

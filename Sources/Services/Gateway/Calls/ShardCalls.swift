@@ -267,7 +267,7 @@ extension ShardCalls {
             let client = self.callers[index]
             if !client.isDetached {
                 for ended in client.core.sweep(at: now) { self.conclude(ended, client) }
-                if canResend { self.resend(client.core.dueAgain(at: now)) }
+                if canResend { self.resend(client.core.takeDueForResend(at: now)) }
             }
             if client.isDetached || client.core.openCalls == 0 {
                 client.isInCallSweep = false

@@ -73,11 +73,11 @@ final class ShardHTTPCalls {
         if self.open.isEmpty { return }
         let canResend = self.shard.gateway.isBrokerThere
         for session in Array(self.open.keys) {
-            if let call = self.open[session]?.calls.overdue(at: now).first {
+            if let call = self.open[session]?.calls.removeOverdue(at: now).first {
                 let error = ReplyError(.timedOut, "no answer in time; send the same request again", retryAfter: 500)
                 self.finish(session, .failure(error: error), ended: call)
             } else if canResend {
-                self.shard.calls.resend(self.open[session]?.calls.dueAgain(at: now) ?? [])
+                self.shard.calls.resend(self.open[session]?.calls.takeDueForResend(at: now) ?? [])
             }
         }
     }
@@ -92,7 +92,7 @@ final class ShardHTTPCalls {
     /// Completes a request with its outcome, and records the call in the metrics.
     private func finish(_ session: SessionID, _ outcome: Outcome, ended: OpenCalls<SentRecord>.Call? = nil) {
         guard var request = self.open.removeValue(forKey: session) else { return }
-        if let call = ended ?? request.calls.ended(Self.requestCounter) {
+        if let call = ended ?? request.calls.remove(Self.requestCounter) {
             if request.isCounted {
                 self.shard.gateway.metrics.called(
                     call.record.method, outcome, microseconds: (self.shard.now - call.began).count * 1000)

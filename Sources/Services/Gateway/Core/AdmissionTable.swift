@@ -19,7 +19,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private var byAddress: [Address: Int] = [:]
     private var byUser: [UserKey: Int] = [:]
     private var byApp: [AppID: Int] = [:]
-    private var rates = CallRateLimiter<Key>(limit: Self.maxRates)
+    private var rates = CallRateLimiter<Key>(maxBuckets: Self.maxRates)
 
     /// Creates a table without connections.
     ///
@@ -43,7 +43,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Counts a handshake of an address; if its rate is exceeded, returns how long to wait instead.
     package mutating func handshake(of address: Address, at now: Int64) -> Milliseconds? {
-        self.rates.rejection(of: .handshake(address), limit: self.limits.handshakes, at: now)
+        self.rates.admit(.handshake(address), limit: self.limits.handshakes, at: now)
     }
 
     /// Counts a connection that logs in.
@@ -92,7 +92,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .read: self.limits.reads
             case .sanction: self.limits.sanctions
             }
-        return self.rates.rejection(of: .call(user, call), limit: limit, counting: count, at: now)
+        return self.rates.admit(.call(user, call), limit: limit, counting: count, at: now)
     }
 
     private static func remove<Key>(_ key: Key, from counts: inout [Key: Int]) {

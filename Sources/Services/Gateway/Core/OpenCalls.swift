@@ -40,7 +40,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
 
     /// Why a call cannot be opened.
     package enum Rejection: Hashable, Sendable {
-        /// A call with this id is open already; it gets one reply.
+        /// A call with this id is open already; the two get one reply together.
         case repeated
         /// Too many calls are open.
         case full
@@ -55,7 +55,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
 
     /// The open calls in the order in which they began, which is also the order of their deadlines.
     ///
-    /// An empty array has no storage; most sessions are idle.
+    /// When the array becomes empty it is replaced by `[]`, which has no storage, because most sessions are idle.
     private var calls: [Call] = []
 
     /// Creates an empty collection.
@@ -70,9 +70,12 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// The number of open calls.
     package var count: Int { self.calls.count }
 
-    /// Returns the reason why a call cannot be opened; nil if it can.
+    /// Decides whether a call can be opened.
     ///
-    /// `waiting` calls that are not yet forwarded count as open.
+    /// - Parameters:
+    ///   - id: The number of the new call.
+    ///   - waiting: The number of the session's calls that are not forwarded yet; they count as open.
+    /// - Returns: The reason; nil if the call can be opened.
     package func rejection(of id: Int64, waiting: Int = 0) -> Rejection? {
         if self.calls.contains(where: { $0.id == id }) { return .repeated }
         return self.calls.count + waiting >= Self.limit ? .full : nil
@@ -97,7 +100,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     }
 
     /// Removes and returns a call, answered or not; nil if it is not open.
-    package mutating func ended(_ id: Int64) -> Call? {
+    package mutating func remove(_ id: Int64) -> Call? {
         guard let index = self.calls.firstIndex(where: { $0.id == id }) else { return nil }
         let call = self.calls.remove(at: index)
         if self.calls.isEmpty { self.calls = [] }
@@ -108,7 +111,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     package func first(where fits: (Record) -> Bool) -> Int64? { self.calls.first { fits($0.record) }?.id }
 
     /// Removes and returns the calls whose deadline has passed.
-    package mutating func overdue(at now: MonotonicTime) -> [Call] {
+    package mutating func removeOverdue(at now: MonotonicTime) -> [Call] {
         let count = self.calls.prefix { now - $0.began >= Self.deadline }.count
         if count == 0 { return [] }
         let overdue = Array(self.calls[..<count])
@@ -118,7 +121,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     }
 
     /// Returns the records that must be resent now, and schedules their next resend.
-    package mutating func dueAgain(at now: MonotonicTime) -> [Record] {
+    package mutating func takeDueForResend(at now: MonotonicTime) -> [Record] {
         var records: [Record] = []
         for index in self.calls.indices where self.calls[index].resendAt <= now {
             self.calls[index].resendAt = now + Self.resendInterval

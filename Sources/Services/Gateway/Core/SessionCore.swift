@@ -162,7 +162,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     /// - Returns: The ended call; nil if it is not open, or if this is a second reply to an earlier record of the call.
     package mutating func answered(_ id: Int64, _ outcome: Outcome) -> Ended? {
         if let purpose = self.calls.purpose(of: id), !purpose.isAnswered(by: outcome) { return nil }
-        return self.calls.ended(id).map { self.end($0, outcome) }
+        return self.calls.remove(id).map { self.end($0, outcome) }
     }
 
     /// Whether a call with this id is open.
@@ -181,7 +181,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
 
     /// Fails the calls whose deadline has passed.
     package mutating func sweep(at now: MonotonicTime) -> [Ended] {
-        let overdue = self.calls.overdue(at: now)
+        let overdue = self.calls.removeOverdue(at: now)
         return overdue.map { call in
             let error = ReplyError(
                 .timedOut, "no answer in time; send the call again with the same id", retryAfter: 500)
@@ -189,8 +189,10 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
     }
 
-    /// Returns the records that must be resent now.
-    package mutating func dueAgain(at now: MonotonicTime) -> [Record] { self.calls.dueAgain(at: now) }
+    /// Returns the records that must be resent now, and schedules their next resend.
+    package mutating func takeDueForResend(at now: MonotonicTime) -> [Record] {
+        self.calls.takeDueForResend(at: now)
+    }
 
     /// Processes a kick of the user out of a live, which makes tickets below `floor` void.
     ///

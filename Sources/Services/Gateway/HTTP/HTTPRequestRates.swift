@@ -19,7 +19,7 @@ final class HTTPRequestRates: Sendable {
     /// The largest number of rate limits that are tracked.
     private static let limit = 100_000
     private let settings: GatewaySettings
-    private let rates = Locked(CallRateLimiter<Key>(limit: HTTPRequestRates.limit))
+    private let rates = Locked(CallRateLimiter<Key>(maxBuckets: HTTPRequestRates.limit))
 
     /// The rate of refused tokens of one address above which tokens from the address are not checked.
     private static let refusedTokens = RateLimit(20)
@@ -41,7 +41,7 @@ final class HTTPRequestRates: Sendable {
     func tokenRefused(of address: IPAddress?) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.microseconds
-        self.rates.withLock { _ = $0.rejection(of: .refusedToken(key), limit: Self.refusedTokens, at: now) }
+        self.rates.withLock { _ = $0.admit(.refusedToken(key), limit: Self.refusedTokens, at: now) }
     }
 
     /// Counts one request against its rate limit.
@@ -60,7 +60,7 @@ final class HTTPRequestRates: Sendable {
             rate = self.settings.userRequestsPerSecond
         }
         let now = MonotonicClock.microseconds
-        guard let wait = self.rates.withLock({ $0.rejection(of: key, rate: rate, at: now) }) else { return }
+        guard let wait = self.rates.withLock({ $0.admit(key, rate: rate, at: now) }) else { return }
         throw APIError(
             ReplyError(.tooFrequent, "\(rate) requests a second are possible", retryAfter: max(1, wait.count)))
     }

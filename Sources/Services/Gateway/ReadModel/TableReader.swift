@@ -17,8 +17,10 @@ final class TableReader: Sendable {
     private let gateway: Gateway
     private let log: Log
     private let follower: CompactedTopicFollower
-    private let recent: RecentOffset
-    /// When the ranking must next be refreshed, in milliseconds of the monotonic clock.
+    /// Finds the offset of the oldest notice that is read at the start.
+    private let recentNotices: RecentOffset
+    /// When the ranking of lives, from which lists are answered, must next be refreshed, in milliseconds of the
+    /// monotonic clock.
     private let refreshAt = Atomic<Int64>(0)
 
     private static let maxPollTimeout: Int64 = 500
@@ -31,7 +33,7 @@ final class TableReader: Sendable {
         self.follower = CompactedTopicFollower(
             [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
             fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
-        self.recent = RecentOffset(span: Self.noticeSpan, mode: mode)
+        self.recentNotices = RecentOffset(span: Self.noticeSpan, mode: mode)
     }
 
     /// When the thread last began a turn of its loop, in monotonic time.
@@ -65,23 +67,26 @@ extension TableReader: CompactedTopicSubscriber {
         let partitions = Int32(self.gateway.settings.partitions)
         for number in 0..<partitions {
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
-            let recent = try self.recent.find(consumer, partition)
+            let spanStart = try self.recentNotices.find(consumer, partition)
             // A failure may last longer than the span, so reading continues at the next unread offset if that is
-            // earlier.
-            let lastRead = self.gateway.tables.notices(endOf: Int(number))
-            offsets[partition] = recent >= 0 && lastRead >= 0 ? min(recent, lastRead + 1) : recent
+            // earlier. `spanStart` is negative if it stands for the beginning of the partition; `lastRead` is negative
+            // if no notice was read yet.
+            let lastRead = self.gateway.tables.lastNoticeOffset(ofPartition: Int(number))
+            offsets[partition] = spanStart >= 0 && lastRead >= 0 ? min(spanStart, lastRead + 1) : spanStart
         }
         let own = PlazaTopic.partition(of: self.gateway.settings.id.text, among: Int(partitions))
         offsets[TopicPartition(PlazaTopic.replies.rawValue, Int32(own))] = LogicalOffset.end
         return offsets
     }
 
-    func isLoadAwaited(ofTopic topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
+    /// Notices are not awaited: one that is read after the other topics are loaded is sent to its user at once.
+    func mustLoadFirst(topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
 
-    func turnStarted() -> Duration {
+    func preparePoll() -> Duration {
         let now = MonotonicClock.now
         let refreshAt = MonotonicTime(milliseconds: self.refreshAt.load(ordering: .relaxed))
-        let deadline = min(self.gateway.releaseReplies() ?? refreshAt, refreshAt)
+        let nextReplyAt = self.gateway.releaseReplies()
+        let deadline = min(nextReplyAt ?? refreshAt, refreshAt)
         return .milliseconds(max(1, min(Self.maxPollTimeout, (deadline - now).count)))
     }
 
@@ -93,7 +98,7 @@ extension TableReader: CompactedTopicSubscriber {
     func turnFinished() {
         guard MonotonicClock.milliseconds >= self.refreshAt.load(ordering: .relaxed) else { return }
         self.scheduleRefresh()
-        self.gateway.refresh()
+        self.gateway.refreshRankingAndPruneNotices()
     }
 
     func readFailed(_ error: KafkaError) {
@@ -127,7 +132,7 @@ extension TableReader: CompactedTopicSubscriber {
                     self.gateway.received(try Wire.decode(AppRecord.self, from: value))
                 }
             case .userNotices:
-                guard let value = record.value, self.recent.includes(record) else { return }
+                guard let value = record.value, self.recentNotices.includes(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)
                 self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)
             case .replies:

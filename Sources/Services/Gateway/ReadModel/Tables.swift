@@ -56,7 +56,7 @@ final class Tables: Sendable {
     }
 
     /// Removes and returns the buffered replies whose deadline has passed.
-    func overdue(at now: MonotonicTime) -> [Reply] {
+    func removeOverdueReplies(at now: MonotonicTime) -> [Reply] {
         self.state.withLock { $0.awaited.release(in: $0.model, at: now) }
     }
 
@@ -127,7 +127,7 @@ final class Tables: Sendable {
     }
 
     /// Returns the offset of the last notice that was read from a partition; -1 if there is none.
-    func notices(endOf partition: Int) -> Int64 {
+    func lastNoticeOffset(ofPartition partition: Int) -> Int64 {
         self.state.withLock { $0.notices.end(ofPartition: partition).offset }
     }
 

@@ -22,13 +22,13 @@ final class AdmissionControl: WebSocketAdmission {
         self.metrics = metrics
     }
 
-    func connectionOpened(from address: IPAddress) -> HandshakeRejection? {
+    func admitConnection(from address: IPAddress) -> HandshakeRejection? {
         if self.table.withLock({ $0.connected(address.limitKey) }) { return nil }
         self.metrics.refused(.connectionsPerAddress)
         return .tooManyRequests(retryAfter: Duration(Self.retryAfter))
     }
 
-    func handshakeReceived(from address: IPAddress) -> HandshakeRejection? {
+    func admitHandshake(from address: IPAddress) -> HandshakeRejection? {
         let now = MonotonicClock.microseconds
         guard let wait = self.table.withLock({ $0.handshake(of: address.limitKey, at: now) }) else { return nil }
         self.metrics.refused(.handshakes)

@@ -80,12 +80,12 @@ extension Gateway {
     ///
     /// - Returns: When to call again; nil if no reply is buffered.
     @discardableResult package func releaseReplies() -> MonotonicTime? {
-        for reply in self.tables.overdue(at: MonotonicClock.now) { self.route(reply) }
+        for reply in self.tables.removeOverdueReplies(at: MonotonicClock.now) { self.route(reply) }
         return self.tables.nextDeadline
     }
 
-    /// Adds a new snapshot for lists, and removes expired notices; called every five seconds.
-    package func refresh() {
+    /// Sorts the lives anew for lists, and removes expired notices; called every five seconds.
+    package func refreshRankingAndPruneNotices() {
         self.tables.refreshRanking(at: MonotonicClock.now)
         self.tables.prune(at: MonotonicClock.now)
     }

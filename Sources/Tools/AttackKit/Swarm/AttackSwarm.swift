@@ -8,8 +8,9 @@ internal import WebSocket
 
 /// All connections of one attack, on an event loop of its own.
 ///
-/// The swarm opens the connections at an even rate in the first half of the attack, replaces connections that the gateway
-/// closes, and calls each connection at its interval. Each connection has a limited rate, so the attack is limited too.
+/// The swarm opens the connections at an even rate in the first half of the attack, replaces connections that the
+/// gateway closes, and calls each connection at its interval. Each connection has a limited rate, so the attack is
+/// limited too.
 final class AttackSwarm {
     /// The counts of the attack so far.
     var tally = AttackTally()
@@ -90,7 +91,7 @@ final class AttackSwarm {
             self.openedSoFar += 1
             self.open(index)
         }
-        self.tally.mostOpen = max(self.tally.mostOpen, self.connections.count)
+        self.tally.maxOpen = max(self.tally.maxOpen, self.connections.count)
     }
 
     private func open(_ index: Int) {

@@ -93,7 +93,7 @@ import Testing
         session.began(6, .plain, "other", at: 3000)
         _ = session.answered(5, .success(result: Self.created))
         session.began(5, .joinCreated("a", Self.created), "join", at: 4000, since: 0)
-        #expect(session.dueAgain(at: 6000) == ["join", "other"])
+        #expect(session.takeDueForResend(at: 6000) == ["join", "other"])
         #expect(session.sweep(at: 9999).isEmpty)
         #expect(session.sweep(at: 10_000).map(\.id) == [5])
         #expect(session.membership == .outside)

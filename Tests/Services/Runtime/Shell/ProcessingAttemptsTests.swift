@@ -30,16 +30,16 @@ import Testing
         for process in ["2", "3"] {
             var owner = Self.takeover(record, by: process, at: 40)
             #expect(owner.isAlone(at: 40))
-            guard case .process(let written?) = owner.begin(step: 0, at: 40) else {
+            guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
                 Issue.record("not processed by \(process)")
                 return
             }
             record = written
         }
         var last = Self.takeover(record, by: "4", at: 40)
-        #expect(last.begin(step: 0, at: 40) == .setAside)
+        #expect(last.beginAlone(step: 0, at: 40) == .setAside)
         // The next input begins anew.
-        guard case .process(let next?) = last.begin(step: 0, at: 41) else {
+        guard case .process(let next?) = last.beginAlone(step: 0, at: 41) else {
             Issue.record("the next input is not processed")
             return
         }
@@ -55,7 +55,7 @@ import Testing
             var owner = Self.takeover(record, by: "\(process)", at: offset)
             while true {
                 #expect(owner.isAlone(at: offset))
-                switch owner.begin(step: 0, at: offset) {
+                switch owner.beginAlone(step: 0, at: offset) {
                 case .setAside:
                     #expect(offset == 45)
                     #expect(deaths == 3)
@@ -76,7 +76,7 @@ import Testing
         for _ in 0..<10 {
             owner = Self.takeover(record, by: "1", at: 40)
             #expect(!owner.isAlone(at: 40))
-            guard case .process(let written) = owner.begin(step: 0, at: 40) else {
+            guard case .process(let written) = owner.beginAlone(step: 0, at: 40) else {
                 Issue.record("set aside")
                 return
             }
@@ -87,8 +87,8 @@ import Testing
     @Test func `a row that is due is told from the input that follows it`() {
         var owner = ProcessingAttempts(process: "1")
         owner.isolate(until: 50)
-        guard case .process(let dueRow?) = owner.begin(step: 0, at: 40),
-            case .process(let input?) = owner.begin(step: 1, at: 40)
+        guard case .process(let dueRow?) = owner.beginAlone(step: 0, at: 40),
+            case .process(let input?) = owner.beginAlone(step: 1, at: 40)
         else {
             Issue.record("not processed")
             return

@@ -4,9 +4,9 @@ package import PlazaModel
 
 /// A machine for tests of the shell: counts the messages of each live and copies every text into the live's feed.
 ///
-/// The text "alarm" makes the live's row due 300 ms later; the machine then adds the item "rang". The text "huge" adds an
-/// item that no broker accepts; "huge alarm" does so when the row is due. The text "deadly" ends the process; "deadly
-/// alarm" does so when the row is due.
+/// The text "alarm" makes the live's row due 300 ms later; the machine then adds the item "rang". The text "huge" adds
+/// an item that no broker accepts; "huge alarm" does so when the row is due. The text "deadly" ends the process;
+/// "deadly alarm" does so when the row is due.
 package struct TallyMachine: Machine {
     package struct Key: RowKey {
         package var text: String
@@ -46,7 +46,9 @@ package struct TallyMachine: Machine {
         effects.append(.success(.sent(position: FeedPosition(epoch: 1, number: count)), to: caller, app: input.key.app))
     }
 
-    package func due(_ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect]) {
+    package func handleDueRow(
+        _ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect]
+    ) {
         guard var row = journal[key], let live = LiveKey(text: key.text.dropFirst(6)) else { return }
         if row.alarm == "deadly alarm" { fatalError("a deadly row") }
         row.count += 1

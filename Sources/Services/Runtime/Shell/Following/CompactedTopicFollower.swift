@@ -11,17 +11,18 @@ package protocol CompactedTopicSubscriber: AnyObject {
     func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64]
 
     /// Whether `topicsLoaded` is called only after this topic has been read to its end.
-    func isLoadAwaited(ofTopic topic: String) -> Bool
+    func mustLoadFirst(topic: String) -> Bool
 
-    /// Called at the start of each turn, before the poll.
+    /// Does what is due before the poll of each turn.
     ///
-    /// - Returns: how long the poll of this turn may wait for a record.
-    func turnStarted() -> Duration
+    /// - Returns: how long this poll may wait for a record.
+    func preparePoll() -> Duration
 
     /// Called for each record; records of one partition arrive in order.
     func recordReceived(_ record: IncomingRecord)
 
-    /// Called when every awaited partition has been read to its end; once for each consumer.
+    /// Called when every partition of the topics for which `mustLoadFirst` is true has been read to its end; once for
+    /// each consumer.
     func topicsLoaded()
 
     /// Called at the end of each turn, after its records have been received.
@@ -33,8 +34,8 @@ package protocol CompactedTopicSubscriber: AnyObject {
 
 extension CompactedTopicSubscriber {
     package func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64] { [:] }
-    package func isLoadAwaited(ofTopic topic: String) -> Bool { true }
-    package func turnStarted() -> Duration { .milliseconds(500) }
+    package func mustLoadFirst(topic: String) -> Bool { true }
+    package func preparePoll() -> Duration { .milliseconds(500) }
     package func turnFinished() {}
 }
 
@@ -82,12 +83,12 @@ package final class CompactedTopicFollower: Sendable {
     private func read(_ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber) throws(KafkaError) {
         let offsets = try self.startOffsets(consumer, subscriber)
         try consumer.assign(offsets)
-        var unread = Set(offsets.keys.filter { subscriber.isLoadAwaited(ofTopic: $0.topic) })
+        var unread = Set(offsets.keys.filter { subscriber.mustLoadFirst(topic: $0.topic) })
         var records: [IncomingRecord] = []
         while self.loop.beginTurn() {
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(
-                max: self.maxRecords, timeout: subscriber.turnStarted(), into: &records)
+                max: self.maxRecords, timeout: subscriber.preparePoll(), into: &records)
             for record in records { subscriber.recordReceived(record) }
             if !unread.isEmpty {
                 unread.subtract(outcome.ends.keys)

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Detects an input at which the processes that process it crash.
+/// Detects an input that crashes every process that handles it.
 ///
-/// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner dies,
-/// the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch one by
-/// one, and writes a record before each. An input whose processing was begun alone `limit` times is not processed again:
-/// together with its batch it has then ended at least three owners.
+/// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
+/// dies, the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch
+/// one by one, and writes a record before each. An input whose processing was begun alone `limit` times is not
+/// processed again: by then it has ended at least three owners, one with its batch and two alone.
 ///
 /// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
 /// committed.
 struct ProcessingAttempts {
     /// The record in the state topic.
     struct Record: Codable, Equatable {
-        /// The committed offset before the input.
+        /// The partition's committed offset when the input was the next one: the input's own offset, or a lower one if
+        /// no input has the offsets between.
         var offset: Int64
-        /// The step of the input: first each row that is due before the input, then the input itself.
+        /// Which step: 0, 1, … for each row that is due before the input, then the input itself.
         var step: Int
-        /// How many owners began the step alone and did not complete it; 0 if the step was in a batch.
+        /// How many owners have begun the step alone, the last of which may still be at it; 0 if the step is in a
+        /// batch.
         var count: Int
-        /// Inputs before this offset are processed alone; nil if the owner processed whole batches.
+        /// Inputs before this offset (exclusive) are processed alone; nil if the owner processed whole batches.
         var aloneUntil: Int64?
         /// The process that wrote the record.
         var process: String
@@ -36,7 +38,8 @@ struct ProcessingAttempts {
     static let key = "#attempts"
     /// How often a step may be begun alone.
     static let limit = 2
-    /// The number of offsets after a doubtful input that are processed one by one; more than a batch has.
+    /// How many offsets are processed one by one, from the committed offset at which an owner died; more than a batch
+    /// has.
     private static let aloneSpan: Int64 = 1000
 
     /// Identifies this process; a record of another process may be that of an owner that died.
@@ -51,10 +54,13 @@ struct ProcessingAttempts {
 
     /// Begins the ownership of the partition.
     ///
-    /// - Parameter offset: the committed offset.
-    /// - Returns: the record to write before the first input is processed.
+    /// - Parameter offset: the committed offset, which is that of the next input.
+    /// - Returns: the record to write before the first input is processed; nil if the state topic already has one for
+    ///   this offset.
     mutating func acquired(at offset: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
+            // A record of this process is no sign of a crash: the process is alive, and only lost the partition and got
+            // it back. But it may continue what it did after a crash of another process.
             if record.process != self.process || record.aloneUntil != nil {
                 self.aloneUntil = max(record.aloneUntil ?? Self.end(of: offset), self.aloneUntil)
             }
@@ -65,17 +71,24 @@ struct ProcessingAttempts {
         return record
     }
 
-    /// Processes the inputs before `end` alone, because a batch that they were in was rejected.
+    /// From now on inputs before the offset `end` (exclusive) are processed alone, because one of the inputs of their
+    /// batch could not be processed or written.
     mutating func isolate(until end: Int64) { self.aloneUntil = max(self.aloneUntil, end) }
 
-    /// Whether the input after `offset` must be processed alone.
+    /// Whether the next input must be processed alone; `offset` is the committed offset.
     func isAlone(at offset: Int64) -> Bool { offset < self.aloneUntil }
 
-    /// Begins a step.
-    mutating func begin(step: Int, at offset: Int64) -> Verdict {
+    /// Begins a step of an input that is processed alone; must be called only if `isAlone` is true.
+    ///
+    /// - Parameters:
+    ///   - step: the step's number, see `Record.step`.
+    ///   - offset: the committed offset.
+    /// - Returns: whether to process the step or to set it aside.
+    mutating func beginAlone(step: Int, at offset: Int64) -> Verdict {
         var next = Record(
             offset: offset, step: step, count: 1, aloneUntil: self.aloneUntil, process: self.process)
         if let record = self.record, record.offset == offset, record.step == step {
+            // A record of this process is already written, and is no sign of a crash.
             guard record.process != self.process else { return .process(nil) }
             guard record.count < Self.limit else { return .setAside }
             next.count = record.count + 1

@@ -45,7 +45,7 @@ extension ShellSession {
         var replies: [OutgoingRecord] = []
         do {
             try self.throwIfTaken(partition, [record])
-            switch partition.attempts.begin(step: number, at: partition.position) {
+            switch partition.attempts.beginAlone(step: number, at: partition.position) {
             case .setAside:
                 try self.setAside(step, record, partition, .deaths, group)
                 return true

@@ -37,7 +37,7 @@ package struct ConnectionMachine: Machine {
         }
     }
 
-    package func due(
+    package func handleDueRow(
         _ key: ConnectionKey, in journal: inout Journal<ConnectionKey, ConnectionRow>, at moment: Moment,
         into effects: inout [Effect]
     ) {

@@ -50,7 +50,7 @@ package struct SeatMachine: Machine {
         }
     }
 
-    package func due(
+    package func handleDueRow(
         _ key: SeatKey, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment, into effects: inout [Effect]
     ) {
         switch key {
