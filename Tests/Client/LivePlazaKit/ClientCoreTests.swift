@@ -172,13 +172,13 @@ struct TokenKeeperTests {
     @Test func `a second refusal is final`() {
         var keeper = TokenKeeper(hasProvider: true) { 0 }
         keeper.use(TokenValue(text: "a", left: 1000), at: 0)
-        let first = keeper.refused()
+        let first = keeper.recordRefusal()
         #expect(first && keeper.text == nil)
         keeper.use(TokenValue(text: "b", left: 1000), at: 0)
-        let second = keeper.refused()
+        let second = keeper.recordRefusal()
         #expect(!second)
-        keeper.accepted()
-        let afterLogin = keeper.refused()
+        keeper.recordAcceptance()
+        let afterLogin = keeper.recordRefusal()
         #expect(afterLogin)
     }
 }

@@ -20,13 +20,13 @@ public struct URLSessionTransport: Transport {
 
 /// A WebSocket of URLSession.
 ///
-/// Its events come on the operation queue of its session, one after the other.
+/// Its events arrive on the operation queue of its session, one after the other.
 private final class URLSessionSocket: NSObject, TransportConnection, URLSessionWebSocketDelegate {
     private let onEvent: @Sendable (TransportEvent) -> Void
     private let task = Locked<URLSessionWebSocketTask?>(nil)
     private let isOver = Locked(false)
 
-    /// The greatest message of the server (PROTOCOL.md, section 12).
+    /// The maximum size of a server's message (PROTOCOL.md, section 12).
     private static let maximumMessageSize = 4 << 20
 
     init(_ url: URL, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) {
@@ -44,7 +44,7 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
     func send(_ text: [UInt8]) {
         let message = URLSessionWebSocketTask.Message.string(String(decoding: text, as: UTF8.self))
         self.task.withLock { $0 }?.send(message) { [weak self] error in
-            if error != nil { self?.over(code: CloseCode.lost) }
+            if error != nil { self?.reportClosed(code: CloseCode.lost) }
         }
     }
 
@@ -61,13 +61,13 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
             case .success: self.onEvent(.binary)
             case .failure:
                 let code = task.closeCode
-                return self.over(code: code == .invalid ? CloseCode.lost : code.rawValue)
+                return self.reportClosed(code: code == .invalid ? CloseCode.lost : code.rawValue)
             }
             self.receive(task)
         }
     }
 
-    private func over(code: Int) {
+    private func reportClosed(code: Int) {
         let wasOver = self.isOver.withLock { isOver in
             defer { isOver = true }
             return isOver
@@ -86,11 +86,11 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
     ) {
-        self.over(code: closeCode.rawValue)
+        self.reportClosed(code: closeCode.rawValue)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        self.over(code: CloseCode.lost)
+        self.reportClosed(code: CloseCode.lost)
     }
 }
 #endif

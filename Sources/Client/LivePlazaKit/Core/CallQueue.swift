@@ -6,22 +6,22 @@ internal import PlazaWire
 ///
 /// All times are milliseconds of the core's clock.
 struct UnfinishedCall: Sendable {
-    /// By which the client knows the call.
+    /// The client's own number of the call.
     let handle: Int
-    /// By which the server knows it, from its first sending on.
+    /// The call's id in its frames; nil until it is first sent.
     var id: Int64?
     let method: String
     /// A JSON object.
     let params: [UInt8]
     /// The live that the call is about.
     let live: LiveID?
-    /// When it fails.
+    /// When the call fails without a reply.
     let deadline: Double
     /// When it was first sent; a later copy states its age.
     var firstSent: Double?
     /// Whether it waits for its reply on the present connection.
     var isSent = false
-    /// A rejected call is not repeated before this time.
+    /// The call is not sent before this time, because the server was too busy for it.
     var notBefore = 0.0
     /// How often it was repeated because the server was busy.
     var repeats = 0
@@ -46,16 +46,16 @@ struct UnfinishedCall: Sendable {
 struct CallQueue: Sendable {
     private var calls: [UnfinishedCall] = []
     private let random: Chance
-    /// When the last calls were sent, at most `maxRate` of them.
+    /// When the last calls were sent; at most `maxRate` times.
     private var sendTimes: [Double] = []
 
-    /// How many calls the server answers at once for a session.
+    /// The maximum number of open calls that the server allows a session.
     private static let maxOpen = 16
-    /// How many calls are sent in any second.
+    /// The maximum number of calls that are sent in any second.
     ///
     /// The server closes a connection that sends 200 frames in one.
     private static let maxRate = 100
-    /// How often a call is repeated because the server was busy.
+    /// The maximum number of times that a call is repeated because the server was busy.
     private static let maxRepeats = 3
 
     init(random: @escaping Chance) { self.random = random }
@@ -79,10 +79,11 @@ struct CallQueue: Sendable {
         for index in self.calls.indices { self.calls[index].isSent = false }
     }
 
-    /// Puts a call off that the server was too busy for, to send it again with the same id.
+    /// Schedules another sending of a call, with the same id, if the server was too busy for it.
     ///
-    /// - Returns: whether it is sent again.
-    mutating func repeatsLater(handle: Int, _ error: ErrorInfo, at now: Double) -> Bool {
+    /// - Returns: whether the call will be sent again; false if `error` is final, or if there were too many repeats or
+    ///   no time is left.
+    mutating func scheduleRepeat(handle: Int, _ error: ErrorInfo, at now: Double) -> Bool {
         guard error.isRetriable, let index = self.calls.firstIndex(where: { $0.handle == handle }),
             self.calls[index].repeats < Self.maxRepeats
         else { return false }
@@ -98,9 +99,9 @@ struct CallQueue: Sendable {
 
     /// Takes the frames to send now, in the order of the calls.
     ///
-    /// Calls behind an unanswered join wait: before its reply the server would refuse them with `notInRoom`. A call
-    /// gets its id when it is first sent, because each new call of a session, a login too, needs a higher one than those
-    /// before.
+    /// Calls behind an unanswered join wait: before its reply the server would refuse them with `notInRoom`. A
+    /// call gets its id when it is first sent, because each new call of a session, including a login, needs a higher id
+    /// than all calls before it.
     mutating func takeFrames(at now: Double, makeID: () -> Int64) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         var open = self.openCount
@@ -123,7 +124,7 @@ struct CallQueue: Sendable {
         return frames
     }
 
-    /// Removes the calls whose deadline is over.
+    /// Removes and returns the calls whose deadline is over.
     mutating func takeExpired(at now: Double) -> [UnfinishedCall] {
         guard self.calls.contains(where: { $0.deadline <= now }) else { return [] }
         let expired = self.calls.filter { $0.deadline <= now }
@@ -131,7 +132,7 @@ struct CallQueue: Sendable {
         return expired
     }
 
-    /// Removes all calls.
+    /// Removes and returns all calls.
     mutating func takeAll() -> [UnfinishedCall] {
         defer { self.calls = [] }
         return self.calls
@@ -149,7 +150,7 @@ struct CallQueue: Sendable {
         return due
     }
 
-    /// When the next call may be sent without too many of them in a second.
+    /// From when on another call may be sent without exceeding `maxRate` calls in a second.
     private var freeAt: Double {
         self.sendTimes.count < Self.maxRate ? -.infinity : self.sendTimes[0] + 1000
     }
@@ -159,12 +160,12 @@ struct CallQueue: Sendable {
 
 /// The frames that a client sends.
 enum OutgoingFrame {
-    /// How many bytes the parameters of a call may have: a message has at most 64 KiB.
+    /// The maximum size of the parameters in bytes; a whole frame has at most 64 KiB.
     private static let maxParams = (64 << 10) - 256
 
     /// Writes a call.
     ///
-    /// `age`: of a call that is sent again: milliseconds since it was first sent.
+    /// `age`: the milliseconds since the call was first sent; nil if it is sent for the first time.
     static func call(_ id: Int64, _ method: String, _ params: [UInt8], age: Int64? = nil) -> [UInt8] {
         var bytes = Array("{".utf8)
         if let age { bytes += Array("\"age\":\(age),".utf8) }
@@ -176,8 +177,8 @@ enum OutgoingFrame {
 
     /// Writes the parameters of a call.
     ///
-    /// - Throws: `invalidParameter` for a number that JSON has not; `messageTooLong` for what the server would close the
-    ///   connection for.
+    /// - Throws: `invalidParameter` for a number that JSON cannot express; `messageTooLong` for parameters so long that
+    ///   the server would close the connection.
     static func params(_ params: [String: JSONValue]) throws(ErrorInfo) -> [UInt8] {
         guard params.values.allSatisfy(Self.isJSON) else {
             throw ErrorInfo(.invalidParameter, "a parameter is no finite number")

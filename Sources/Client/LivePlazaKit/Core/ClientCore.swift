@@ -2,13 +2,13 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// What the owner of a `ClientCore` does for it.
+/// An action that the owner of a `ClientCore` performs.
 enum ClientAction: Sendable {
-    /// Open a WebSocket, to the next address of the list or to the present one.
+    /// Open a WebSocket: to the next address of the list if `toNextAddress` is true, otherwise to the current one.
     case connect(toNextAddress: Bool)
     /// Send a text.
     case send([UInt8])
-    /// Close the WebSocket; nothing that it still says is heard.
+    /// Close the WebSocket, and ignore its further events.
     case disconnect(code: Int)
     /// Ask the token provider, then call `tokenFetched` or `tokenFailed`.
     case fetchToken
@@ -19,23 +19,23 @@ enum ClientAction: Sendable {
 
 /// The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
 ///
-/// Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that its owner
-/// performs, in order. It reads no clock and makes no random numbers by itself.
+/// Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that its
+/// owner performs, in order. It reads no clock and makes no random numbers by itself.
 struct ClientCore: Sendable {
     /// The options of a client.
     struct Options: Sendable {
         /// The name under which the server counts the client's calls.
         var session: SessionID
-        /// The first call's id: above all that this session has used before.
+        /// The first call's id; it must be above all ids that this session has used before.
         var firstID: Int64 = 1
         /// Whether `fetchToken` actions can be performed.
         var hasTokenProvider: Bool
-        /// How others see the user, unless the token says it; empty: not stated.
+        /// The user's name for others, unless the token contains one; empty if it is not stated.
         var name = ""
         var avatarURL = ""
         /// How long a call may take, in milliseconds.
         var callTimeout = 15_000.0
-        /// After how long a silence a ping is sent, in milliseconds.
+        /// A ping is sent after a silence of this many milliseconds.
         var pingInterval = 20_000.0
 
         init(session: SessionID, hasTokenProvider: Bool) {
@@ -54,10 +54,10 @@ struct ClientCore: Sendable {
     private var loginID: Int64 = 0
     private var renewalID: Int64 = 0
 
-    /// How many calls may be unfinished.
+    /// The maximum number of calls without an outcome.
     private static let maxUnfinished = 1000
 
-    /// Prepares a client, which `start` begins.
+    /// Creates a client, which begins to connect with `start`.
     init(_ options: Options, random: @escaping Chance) {
         self.options = options
         self.nextID = options.firstID
@@ -70,7 +70,7 @@ struct ClientCore: Sendable {
 
     /// Begins to connect.
     ///
-    /// `token`: without one the token provider is asked.
+    /// `token`: the token of the login; nil to ask the token provider.
     mutating func start(_ token: TokenValue?, at now: Double) -> [ClientAction] {
         guard self.state == .idle else { return [] }
         if let token { self.link.tokens.use(token, at: now) }
@@ -81,7 +81,7 @@ struct ClientCore: Sendable {
     /// Ends the client for good; unfinished calls fail.
     mutating func stop() -> [ClientAction] {
         if self.state != .ended {
-            self.link.end(code: CloseCode.normal, ErrorInfo(.failed, "the client was stopped"), tells: false)
+            self.link.end(code: CloseCode.normal, ErrorInfo(.failed, "the client was stopped"), reportsEnd: false)
         }
         return self.take()
     }
@@ -158,13 +158,13 @@ struct ClientCore: Sendable {
         return self.take()
     }
 
-    /// The token provider has failed; it is asked again later.
+    /// The token provider has failed and is asked again later.
     mutating func tokenFailed(at now: Double) -> [ClientAction] {
         self.link.tokenFailed(at: now)
         return self.take()
     }
 
-    /// The app is shown again, or the network may be back: connects at once, or checks the connection.
+    /// Connects at once or checks the connection, because the app is shown again or the network may be back.
     ///
     /// `spread`: over how many milliseconds to spread the attempt.
     mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
@@ -172,14 +172,14 @@ struct ClientCore: Sendable {
         return self.take()
     }
 
-    /// The system says whether it has a network.
+    /// Records whether the system reports a network.
     ///
-    /// While it has none, attempts are rare.
+    /// Without one, attempts to connect are rare.
     mutating func setOnline(_ isOnline: Bool, at now: Double) -> [ClientAction] {
         self.link.setOnline(isOnline, at: now) && isOnline ? self.probe(spread: 1000, at: now) : self.take()
     }
 
-    /// Sets the name and the picture for the next login; nil leaves one as it is.
+    /// Sets the name and the picture for the next login; nil keeps the present one.
     mutating func setProfile(name: String?, avatarURL: String?) {
         if let name { self.options.name = name }
         if let avatarURL { self.options.avatarURL = avatarURL }
@@ -206,15 +206,15 @@ extension ClientCore {
         if id == self.loginID {
             if self.state == .loggingIn { self.loginReply(content, at: now) }
         } else if id == self.renewalID {
-            // The close frame that follows a refusal decides what becomes of the connection.
+            // If the server refuses the new token, it closes the connection, and the close code decides what follows.
             switch content {
             case .failure(let error):
-                _ = self.link.tokens.failed(at: now)
+                _ = self.link.tokens.recordFailure(at: now)
                 self.tell([.renewalFailed(error)])
             case .success, .unreadable: self.tell([.renewed])
             }
         } else if let call = self.calls.call(id: id) {
-            if case .failure(let error) = content, self.calls.repeatsLater(handle: call.handle, error, at: now) {
+            if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) {
                 return
             }
             self.calls.remove(handle: call.handle)
@@ -239,7 +239,7 @@ extension ClientCore {
         self.sendCalls(at: now)
     }
 
-    /// Without a login that can be read there is nothing to go on with.
+    /// Reconnects, because the reply to the login cannot be read.
     private mutating func loginUnreadable(_ error: ErrorInfo, at now: Double) {
         self.tell([.badFrame(error)])
         self.link.disconnect(at: now)
@@ -250,18 +250,18 @@ extension ClientCore {
         let verdict = LoginVerdict(error, isResume: live != nil)
         switch verdict {
         case .closed(let code): return self.link.lost(code: code, at: now, error: error)
-        case .end: return self.link.end(code: CloseCode.normal, error, tells: true)
+        case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
         case .lost:
             let isLeaving = live.map { self.calls.contains("live.leave", $0) } ?? false
             self.tell(self.place.lost(error, isLeaving: isLeaving))
         case .again: break
         }
-        // After `lost` too: whether the login itself was accepted depends on the error; a new one without the live is
-        // sure.
+        // The client reconnects after `lost` too. Whether the login itself succeeded then depends on the error, while a
+        // new login without the live is certain to be a whole one.
         self.link.disconnect(at: now, atLeast: verdict == .again ? error.retryMilliseconds ?? 0 : 0)
     }
 
-    /// Ends a call, and follows joins and leaves.
+    /// Ends a call, and updates the client's place if it was a join or a leave.
     private mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) {
         let events = self.place.callEnded(call, result)
         self.actions.append(.callEnded(handle: call.handle, result))
@@ -301,7 +301,7 @@ extension ClientCore {
         return self.nextID
     }
 
-    /// Does what the link asks for, before anything that comes after it.
+    /// Carries out the pending effects of the link; called before each further action, to keep the order.
     private mutating func settle() {
         for effect in self.link.takeEffects() {
             switch effect {

@@ -12,11 +12,11 @@ enum LinkState: Sendable {
     case ended
 }
 
-/// The connection of a client: when it is opened, taken as lost, waited for, and given up; and with which token.
+/// Decides when the connection of a client is opened, counts as lost, is retried and is given up, and with which token.
 ///
 /// All times are milliseconds of the core's clock.
 struct Link: Sendable {
-    /// What the owner of the link does, in this order.
+    /// An effect that the owner of the link carries out; the order matters.
     enum Effect: Sendable {
         case act(ClientAction)
         /// The connection is lost, and another one follows.
@@ -32,17 +32,17 @@ struct Link: Sendable {
     private var effects: [Effect] = []
     /// How often the connection failed since the last login.
     private var failures = 0
-    /// When the present state ends by itself: an attempt that takes too long, or a pause.
+    /// When the present state ends by itself, because an attempt takes too long or a pause is over.
     private var stateEndsAt = Double.infinity
-    /// When to leave a gateway that stops.
+    /// When to disconnect from a gateway that stops.
     private var drainAt = Double.infinity
     private var isOnline = true
 
-    /// How long a connection may take to open, and a login or a ping to be answered.
+    /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
     private static let answerTimeout = 10_000.0
-    /// How long to wait at least while the system has no network.
+    /// The minimum pause while the system has no network.
     private static let offlinePause = 30_000.0
-    /// A gateway that stops asks its clients to leave within some time; longer ones are cut to this.
+    /// The maximum time in which a stopping gateway may ask its clients to leave; longer times are shortened to it.
     private static let maxDrain = 60_000.0
 
     init(hasTokenProvider: Bool, pingInterval: Double, random: @escaping Chance) {
@@ -51,7 +51,7 @@ struct Link: Sendable {
         self.heartbeat = Heartbeat(interval: pingInterval, answerTimeout: Self.answerTimeout)
     }
 
-    /// What is to be done since the last call of this.
+    /// Removes and returns the effects since the last call.
     mutating func takeEffects() -> [Effect] {
         guard !self.effects.isEmpty else { return [] }
         defer { self.effects = [] }
@@ -73,7 +73,7 @@ struct Link: Sendable {
 
     /// The token provider has failed.
     mutating func tokenFailed(at now: Double) {
-        let pause = self.tokens.failed(at: now)
+        let pause = self.tokens.recordFailure(at: now)
         if self.state == .fetchingToken { self.wait(pause, at: now) }
     }
 
@@ -84,28 +84,30 @@ struct Link: Sendable {
     mutating func opened() {
         self.enter(.open, until: .infinity)
         self.failures = 0
-        self.tokens.accepted()
+        self.tokens.recordAcceptance()
     }
 
-    /// Whether a connection is there or on its way.
+    /// Whether a connection is open or being opened.
     var isUp: Bool { self.state == .connecting || self.state == .loggingIn || self.state == .open }
 
-    /// The gateway stops: the client leaves it at a random moment, so that not all of its clients come to the next one
-    /// at once.
+    /// The gateway stops: the client disconnects at a random moment, so that not all clients connect to the next
+    /// gateway at once.
     mutating func drain(within: Double, at now: Double) {
         self.drainAt = now + self.random() * min(within, Self.maxDrain)
     }
 
-    /// The app is shown, or there may be a network: a waiting client connects soon.
+    /// Shortens the pause of a waiting client, because the app is shown or the network may be back.
     ///
-    /// `spread`: over how many milliseconds to spread the attempt.
-    /// Returns whether an open connection is to be checked.
+    /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
+    /// Returns whether the owner must check an open connection with a ping.
     mutating func probe(spread: Double, at now: Double) -> Bool {
         if self.state == .waiting { self.stateEndsAt = min(self.stateEndsAt, now + self.random() * spread) }
         return self.state == .open && !self.heartbeat.isWaiting
     }
 
-    /// - Returns: whether that is news.
+    /// Records whether the system reports a network.
+    ///
+    /// - Returns: whether this has changed.
     mutating func setOnline(_ isOnline: Bool, at now: Double) -> Bool {
         guard self.isOnline != isOnline else { return false }
         self.isOnline = isOnline
@@ -133,24 +135,24 @@ struct Link: Sendable {
         }
     }
 
-    /// Gives the connection up, and connects again later.
+    /// Closes the connection, and connects again later.
     ///
-    /// `atLeast`: milliseconds to wait besides the back-off.
+    /// `atLeast`: milliseconds to wait in addition to the back-off.
     mutating func disconnect(at now: Double, atLeast: Double = 0) {
         self.effects.append(.act(.disconnect(code: CloseCode.normal)))
         self.lost(code: CloseCode.lost, at: now, atLeast: atLeast)
     }
 
-    /// The connection is lost: waits for the next attempt, or ends.
+    /// Handles the loss of the connection: waits for the next attempt, or ends.
     ///
     /// `code`: the close code.
     /// `error`: the reason, if the server gave one before it closed.
-    /// `atLeast`: milliseconds to wait besides the back-off.
+    /// `atLeast`: milliseconds to wait in addition to the back-off.
     mutating func lost(code: Int, at now: Double, error: ErrorInfo? = nil, atLeast: Double = 0) {
         let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
-        if isTokenFault ? !self.tokens.refused() : !CloseCode.allowsReconnect(after: code) {
+        if isTokenFault ? !self.tokens.recordRefusal() : !CloseCode.allowsReconnect(after: code) {
             let reason = error ?? ErrorInfo(.failed, "the connection ended with code \(code)")
-            return self.end(code: code, reason, tells: true)
+            return self.end(code: code, reason, reportsEnd: true)
         }
         if error != nil { self.effects.append(.act(.disconnect(code: CloseCode.normal))) }
         self.effects.append(.lost)
@@ -161,12 +163,12 @@ struct Link: Sendable {
 
     /// Ends for good.
     ///
-    /// `error`: what unfinished calls fail with.
-    /// `tells`: whether the end is an event.
-    mutating func end(code: Int, _ error: ErrorInfo, tells: Bool) {
+    /// `error`: the error with which unfinished calls fail.
+    /// `reportsEnd`: whether the end is reported as an event.
+    mutating func end(code: Int, _ error: ErrorInfo, reportsEnd: Bool) {
         self.enter(.ended, until: .infinity)
         self.effects.append(.act(.disconnect(code: CloseCode.normal)))
-        if tells { self.effects.append(.act(.event(.ended(code: code, error)))) }
+        if reportsEnd { self.effects.append(.act(.event(.ended(code: code, error)))) }
         self.effects.append(.ended(error))
     }
 

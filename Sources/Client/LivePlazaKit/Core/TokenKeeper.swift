@@ -7,15 +7,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A token, and for how many milliseconds it is valid yet.
+/// A token, and how many milliseconds it remains valid.
 struct TokenValue: Sendable, Equatable {
     var text: String
     var left: Double
 
-    /// How long a token without a readable end is taken to be valid, in milliseconds.
+    /// How long a token is assumed to be valid whose end cannot be read, in milliseconds.
     static let unknownLife = 3_600_000.0
 
-    /// A token whose end is read from it.
+    /// A token whose validity is read from its text.
     ///
     /// `wallTime`: milliseconds since 1970.
     init(_ text: String, wallTime: Double) {
@@ -29,7 +29,7 @@ struct TokenValue: Sendable, Equatable {
 
     private struct Claims: Decodable { var exp: Double }
 
-    /// Reads when a token ends, without verifying it: that is the server's task.
+    /// Reads when a token expires, without verifying the token: that is the server's task.
     ///
     /// - Parameter token: a JWT in compact form.
     /// - Returns: milliseconds since 1970; nil if it cannot be read.
@@ -49,9 +49,9 @@ struct TokenValue: Sendable, Equatable {
 ///
 /// All times are milliseconds of the core's clock.
 struct TokenKeeper: Sendable {
-    /// The token; nil: none is known.
+    /// The token; nil if none is known.
     private(set) var text: String?
-    /// When a newer token is asked for; infinite without a provider, and while one is asked for.
+    /// When the provider is asked for a newer token; infinite without a provider, and while it is being asked.
     var renewAt = Double.infinity
     let hasProvider: Bool
     private let random: Chance
@@ -59,7 +59,7 @@ struct TokenKeeper: Sendable {
     /// Whether a token was refused since the last login; a second refusal is final.
     private var wasRefused = false
 
-    /// How long before its end a token is renewed at the latest, if its life allows.
+    /// A token is renewed at least this long before its end, unless its whole validity is too short.
     private static let margin = 60_000.0
 
     init(hasProvider: Bool, random: @escaping Chance) {
@@ -67,18 +67,20 @@ struct TokenKeeper: Sendable {
         self.random = random
     }
 
-    /// How long to wait before a newer token is asked for: until a minute before the end, or four fifths of what is left.
+    /// How long to wait before the provider is asked for a newer token, in milliseconds.
     ///
-    /// It is spread over as much time before that, so that clients whose tokens were issued together do not ask together.
+    /// The latest moment is a minute before the token's end, or a fifth of its remaining validity if that is less. The
+    /// moment is drawn at random from as long a time before that, so that clients whose tokens were issued together do
+    /// not ask together.
     ///
     /// `left`: milliseconds until the token ends.
-    /// `random`: from 0 to below 1.
+    /// `random`: a random number from 0 to below 1.
     static func renewalDelay(left: Double, random: Double) -> Double {
         let early = min(Self.margin, max(0, left) / 5)
         return max(0, left - early - early * random)
     }
 
-    /// Takes a token.
+    /// Uses a token from now on.
     mutating func use(_ token: TokenValue, at now: Double) {
         self.failures = 0
         self.text = token.text
@@ -89,23 +91,23 @@ struct TokenKeeper: Sendable {
     /// Whether a login needs another token than the present one.
     func needsNew(at now: Double) -> Bool { self.hasProvider && (self.text == nil || self.renewAt <= now) }
 
-    /// The provider has failed.
+    /// Records that the provider has failed.
     ///
-    /// - Returns: for how many milliseconds it is left alone.
-    mutating func failed(at now: Double) -> Double {
-        let pause = BackOff.pause(failures: self.failures, random: self.random(), first: 1000, most: 30_000)
+    /// - Returns: how many milliseconds to wait before the provider is asked again.
+    mutating func recordFailure(at now: Double) -> Double {
+        let pause = BackOff.pause(failures: self.failures, random: self.random(), first: 1000, max: 30_000)
         self.failures += 1
         if self.text != nil { self.renewAt = now + max(1000, pause) }
         return pause
     }
 
-    /// A login has succeeded.
-    mutating func accepted() { self.wasRefused = false }
+    /// Records that a login has succeeded.
+    mutating func recordAcceptance() { self.wasRefused = false }
 
-    /// The server has refused the token, or it has ended.
+    /// Records that the server has refused the token, or that the token has expired.
     ///
-    /// - Returns: whether another one may be tried.
-    mutating func refused() -> Bool {
+    /// - Returns: whether a login with another token may be tried.
+    mutating func recordRefusal() -> Bool {
         guard self.hasProvider, !self.wasRefused else { return false }
         self.wasRefused = true
         self.text = nil

@@ -4,13 +4,13 @@ internal import PlazaModel
 /// Folds what a client receives about one live into the states of its stores: the same inputs give the same states and
 /// events.
 struct LiveFold: Sendable {
-    /// How many inputs are kept while a snapshot is on its way.
+    /// The maximum number of inputs that are kept until a requested snapshot arrives.
     private static let maxKept = 1000
 
     let liveID: LiveID
     private let selfID: UserID
     private(set) var states = LiveStates()
-    /// Inputs since a snapshot was asked for.
+    /// The inputs since each snapshot was requested.
     private var since: [SnapshotName: [FoldInput]] = [:]
 
     init(liveID: LiveID, selfID: UserID) {
@@ -18,13 +18,13 @@ struct LiveFold: Sendable {
         self.selfID = selfID
     }
 
-    /// A snapshot is asked for.
+    /// Records that a snapshot is requested.
     ///
-    /// What is received before its answer may be later than the snapshot, so it is kept, and
-    /// folded into the snapshot again (R1.18).
-    mutating func snapshotAsked(_ name: SnapshotName) { self.since[name] = [] }
+    /// Inputs that are received before the response may be newer than the snapshot. Therefore they are kept, and folded
+    /// into the snapshot again (R1.18).
+    mutating func snapshotRequested(_ name: SnapshotName) { self.since[name] = [] }
 
-    /// A snapshot could not be read.
+    /// Drops the kept inputs of a snapshot that could not be read.
     mutating func snapshotFailed(_ name: SnapshotName) { self.since[name] = nil }
 
     /// Folds an input and returns its events.
@@ -35,11 +35,11 @@ struct LiveFold: Sendable {
         return self.fold(input)
     }
 
-    /// Folds a snapshot that was read, and what was received since it was asked for.
+    /// Folds a snapshot that was read, and the inputs since it was requested.
     mutating func snapshotRead(_ snapshot: Snapshot) -> [StoreEvent] {
         let since = snapshot.name.flatMap { self.since.removeValue(forKey: $0) } ?? []
         let events = self.fold(.snapshot(snapshot))
-        // Their events were told when they were received.
+        // The events of these inputs were returned when they were received.
         for input in since { _ = self.fold(input) }
         return events
     }

@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// A call of one of the connections that an engine has had.
+/// Identifies a call: the number of the engine's connection, and the call's handle in it.
 struct CallKey: Hashable, Sendable {
     let connection: Int
     let handle: Int
@@ -10,16 +10,14 @@ struct CallKey: Hashable, Sendable {
 
 /// One login: `ClientCore` over WebSockets, with the timer that it needs.
 struct ConnectionState: Sendable {
-    /// Which of the engine's connections this is.
+    /// The number of the connection among those of the engine.
     let number: Int
     var core: ClientCore
     let addresses: [String]
     let transport: any Transport
     let tokenProvider: (@Sendable () async throws -> String)?
     var addressIndex = 0
-    /// The number of the last WebSocket.
-    ///
-    /// What a former one still says is not heard.
+    /// The number of the last WebSocket; events of earlier ones are ignored.
     var socketCount = 0
     var socket: (any TransportConnection)?
     var timer: PlazaTimer?
@@ -49,8 +47,8 @@ extension PlazaEngine {
         }
         var coreOptions = ClientCore.Options(
             session: SessionID(options.session ?? self.newSession()), hasTokenProvider: options.tokenProvider != nil)
-        // A call of a session that an earlier process has used needs an id above that one's: the same id is the same
-        // call.
+        // An earlier process may have used the same session. The ids must then be above its ids, because the server
+        // takes the same id for the same call.
         coreOptions.firstID = options.session == nil ? 1 : Int64(self.clock.wall)
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
@@ -63,7 +61,7 @@ extension PlazaEngine {
         self.perform { core, now in core.start(value, at: now) }
     }
 
-    /// Ends the connection on purpose; unfinished calls fail.
+    /// Ends the connection at the app's request; unfinished calls fail.
     func disconnect() {
         self.perform { core, _ in core.stop() }
         self.forgetConnection()
@@ -71,10 +69,10 @@ extension PlazaEngine {
         self.showLogin { $0 = LoginState() }
     }
 
-    /// The app is shown, or there may be a network again: checks the connection, or connects at once.
+    /// Checks the connection or connects at once, because the app is shown or the network may be back.
     func probe() { self.perform { core, now in core.probe(at: now) } }
 
-    /// Tells what the system says about its network.
+    /// Tells the core whether the system has a network.
     func setOnline(_ isOnline: Bool) { self.perform { core, now in core.setOnline(isOnline, at: now) } }
 
     /// Makes a call; `continuation` gets its outcome.
@@ -94,7 +92,7 @@ extension PlazaEngine {
 
     /// Passes an event to the core, and performs the actions that follow, in order.
     ///
-    /// What an action causes in the core is performed after them.
+    /// Actions that follow from a performed action are performed after all of them.
     private func perform(_ body: (inout ClientCore, Double) -> [ClientAction]) {
         let now = self.clock.now
         guard let actions = self.connection?.step(at: now, body) else { return }
@@ -131,16 +129,16 @@ extension PlazaEngine {
             self.connection?.socket = try connection.transport.connect(to: address) { [weak self] event in
                 // Frames are read here, on the transport's thread, so that the app's queue need not do it.
                 let event = SocketEvent(event)
-                self?.onQueue { $0.heard(event, connection: number, socket: socketNumber) }
+                self?.onQueue { $0.socketEventReceived(event, connection: number, socket: socketNumber) }
             }
         } catch {
-            // Not a fault of the network: the address is wrong, so another attempt would fail as well.
+            // The address is wrong, so another attempt would fail as well.
             self.settleLogin(.failure(error))
             self.perform { core, _ in core.stop() }
         }
     }
 
-    private func heard(_ event: SocketEvent, connection: Int, socket: Int) {
+    private func socketEventReceived(_ event: SocketEvent, connection: Int, socket: Int) {
         guard self.connection?.number == connection, self.connection?.socketCount == socket,
             self.connection?.socket != nil
         else { return }
@@ -195,7 +193,7 @@ extension PlazaEngine {
         self.perform { core, now in core.tokenFailed(at: now) }
     }
 
-    /// Sets the one timer to the moment at which something is due.
+    /// Sets the only timer to the next moment at which something is due.
     private func schedule() {
         self.connection?.timer?.cancel()
         self.connection?.timer = nil
@@ -214,7 +212,7 @@ extension PlazaEngine {
         self.connection = nil
     }
 
-    /// A name for a new session, which no other client of the user has.
+    /// A random id for a new session, which no other client of the user has.
     private func newSession() -> String {
         "kit-" + (0..<24).map { _ in String(Int(self.random() * 16), radix: 16) }.joined()
     }
@@ -228,7 +226,7 @@ extension PlazaEngine {
     }
 }
 
-/// An event of a transport, its frame read.
+/// An event of a transport, with its frame already decoded.
 private enum SocketEvent: Sendable {
     case opened
     case frame(IncomingFrame)

@@ -2,30 +2,30 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Reads snapshots: each at most once at a time, again after a failure, and spread over time where all viewers of a live
-/// would read at the same moment.
+/// Reads snapshots: each at most once at a time, again after a failure, and at a random moment where all viewers of a
+/// live would otherwise read at the same time.
 extension PlazaEngine {
-    /// Over how many milliseconds reads are spread that many clients make for the same reason.
+    /// The number of milliseconds over which reads are spread that many clients make for the same reason.
     private static var spread: Double { 5000 }
-    /// How often a read is tried again by itself.
+    /// The maximum number of automatic retries of a read.
     private static var maxRetries: Int { 5 }
-    /// How many mutes are read at most.
+    /// The maximum number of mutes that are read.
     private static var maxMutes: Int { 1000 }
 
     /// Reads a snapshot and waits for it.
     ///
-    /// If it is being read already, it is read once more: the running read may show the state before what the caller wants
-    /// to see.
+    /// If it is being read already, it is read once more afterwards, because the read in progress may show a state
+    /// from before the change that the caller wants to see.
     ///
     /// - Throws: the error of the read.
     func refresh(_ name: SnapshotName) async throws(ErrorInfo) { try await self.read(name).value.get() }
 
-    /// Reads snapshots at once, and again if that fails.
+    /// Reads snapshots at once, with retries.
     func readSoon(_ names: [SnapshotName]) {
         for name in names { self.attempt(name, failures: 0) }
     }
 
-    /// Reads snapshots within the next five seconds, once however often this is called until then.
+    /// Reads snapshots within the next five seconds; further calls until then have no effect.
     func readLater(_ names: [SnapshotName]) {
         for name in names { self.schedule(name, after: self.random() * Self.spread, failures: 0) }
     }
@@ -51,7 +51,7 @@ extension PlazaEngine {
             guard case .failure = await read.value, engine.session?.number == number, failures < Self.maxRetries else {
                 return
             }
-            let pause = BackOff.pause(failures: failures, random: engine.random(), first: 1000, most: 30_000)
+            let pause = BackOff.pause(failures: failures, random: engine.random(), first: 1000, max: 30_000)
             engine.schedule(name, after: pause, failures: failures + 1)
         }
     }
@@ -70,7 +70,7 @@ extension PlazaEngine {
     private func readOnce(_ name: SnapshotName) async -> Result<Void, ErrorInfo> {
         guard let session = self.session else { return .success(()) }
         let live = session.fold.liveID
-        self.session?.fold.snapshotAsked(name)
+        self.session?.fold.snapshotRequested(name)
         do throws(ErrorInfo) {
             let snapshot = try await self.read(name, of: live)
             if self.session?.number == session.number { self.snapshot(snapshot, in: live.text) }

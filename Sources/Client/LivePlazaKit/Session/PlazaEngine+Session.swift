@@ -4,7 +4,7 @@ internal import PlazaModel
 internal import PlazaWire
 
 extension PlazaEngine {
-    /// How often the running duration of a live is counted on, in milliseconds.
+    /// The interval at which the displayed duration of a live is increased, in milliseconds.
     private static var countInterval: Double { 1000 }
 
     /// The id of the live that the client is in; empty if it is in none.
@@ -41,10 +41,10 @@ extension PlazaEngine {
 
     private static var leftMeanwhile: ErrorInfo { ErrorInfo(.notInRoom, "the live was left meanwhile") }
 
-    /// Folds a change of this client itself, if it is about the live that the client is in.
+    /// Folds a change that this client has made, if it is about the live that the client is in.
     func local(_ change: LocalChange, in live: String) { self.fold(.local(change), in: LiveID(live)) }
 
-    /// Folds what a read has given, if it is about the live that the client is in.
+    /// Folds the result of a read, if it is about the live that the client is in.
     func snapshot(_ snapshot: Snapshot, in live: String) {
         guard self.session?.fold.liveID.text == live else { return }
         let events = self.session?.fold.snapshotRead(snapshot) ?? []
@@ -57,7 +57,7 @@ extension PlazaEngine {
         return fold.states
     }
 
-    /// Takes an event of the connection.
+    /// Handles an event of the connection.
     func sessionReceived(_ event: ClientEvent) {
         switch event {
         case .joined(let live, let isAgain, _):
@@ -72,7 +72,7 @@ extension PlazaEngine {
         case .resumed(_, let replayed): self.resumed(replayed: replayed)
         case .left, .ended: self.endSession()
         case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
-        case .kickedOut(let live, let reason, _): self.out(live, .kickedOut(LiveKickedOutReason(reason)))
+        case .kickedOut(let live, let reason, _): self.exitLive(live, .kickedOut(LiveKickedOutReason(reason)))
         case .lost(let live, let error): self.lost(live, error)
         case .loggedIn, .disconnected, .draining, .renewed, .renewalFailed, .tokenProviderFailed, .badFrame: break
         }
@@ -104,13 +104,13 @@ extension PlazaEngine {
         session.stores.show(LiveStates(), events: [])
     }
 
-    /// How a client comes out of its live without leaving it.
-    private enum WayOut {
+    /// Why a client is no longer in its live, although it did not leave.
+    private enum LiveExit {
         case ended(LiveEndedReason)
         case kickedOut(LiveKickedOutReason)
     }
 
-    private func out(_ live: LiveID, _ way: WayOut, message: String = "") {
+    private func exitLive(_ live: LiveID, _ way: LiveExit, message: String = "") {
         guard self.session?.fold.liveID == live else { return }
         self.endSession()
         switch way {
@@ -121,18 +121,20 @@ extension PlazaEngine {
         }
     }
 
-    private func liveEnded(_ live: LiveID, _ reason: LiveEndReason) { self.out(live, .ended(LiveEndedReason(reason))) }
+    private func liveEnded(_ live: LiveID, _ reason: LiveEndReason) {
+        self.exitLive(live, .ended(LiveEndedReason(reason)))
+    }
 
-    /// The client could not return into its live.
+    /// Handles the failure to resume the live.
     private func lost(_ live: LiveID, _ error: ErrorInfo) {
         let message = error.message
         switch ReplyCode(error.code) {
         case .noSuchRoomOnEntry:
             let isByHost = message.contains("endedByHost")
-            self.out(live, .ended(isByHost ? .endedByHost : .endedByServer), message: message)
-        case .banned: self.out(live, .kickedOut(.byAdmin), message: message)
-        case .staleTicket: self.out(live, .kickedOut(.forJoinRoomStatusInvalidDuringOffline), message: message)
-        default: self.out(live, .kickedOut(.forNetworkDisconnected), message: message)
+            self.exitLive(live, .ended(isByHost ? .endedByHost : .endedByServer), message: message)
+        case .banned: self.exitLive(live, .kickedOut(.byAdmin), message: message)
+        case .staleTicket: self.exitLive(live, .kickedOut(.forJoinRoomStatusInvalidDuringOffline), message: message)
+        default: self.exitLive(live, .kickedOut(.forNetworkDisconnected), message: message)
         }
     }
 
@@ -172,7 +174,7 @@ extension PlazaEngine {
         return info.liveOwner.userID == self.selfID || info.admins.contains(self.selfID)
     }
 
-    /// A viewer that enters again while it is still shown on a seat is taken off.
+    /// Leaves the seat on which a viewer who enters again is still shown.
     private func leaveOldSeat() {
         guard let fold = self.session?.fold, fold.states.live.info.liveOwner.userID != self.selfID else { return }
         let isSeated = fold.states.seat.seatList.contains { seat in
@@ -190,7 +192,7 @@ extension PlazaEngine {
         session.stores.show(session.fold.states, events: events)
     }
 
-    /// Counts the running duration on.
+    /// Increases the displayed duration.
     private func count() {
         guard let number = self.session?.number else { return }
         let from = self.clock.now

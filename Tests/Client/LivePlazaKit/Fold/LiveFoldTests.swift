@@ -27,7 +27,7 @@ import Testing
     private var audience: [String] { self.fold.states.audience.audienceList.map(\.userID) }
 
     @Test mutating func `a viewer who comes while the audience is read is in the list, and is told once`() {
-        self.fold.snapshotAsked(.audience)
+        self.fold.snapshotRequested(.audience)
         let told = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
         #expect(told.count == 1)
         let toldAgain = self.fold.snapshotRead(Self.page(["dave"]))
@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test mutating func `a viewer who leaves while the audience is read is not in the list`() {
-        self.fold.snapshotAsked(.audience)
+        self.fold.snapshotRequested(.audience)
         _ = self.fold.apply(Self.item(1, .audienceLeft(user: Self.user("dave"))))
         _ = self.fold.snapshotRead(Self.page(["dave", "erin"]))
         #expect(self.audience == ["erin"])
     }
 
     @Test mutating func `what came before a read that failed is not folded into a later one`() {
-        self.fold.snapshotAsked(.audience)
+        self.fold.snapshotRequested(.audience)
         _ = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
         self.fold.snapshotFailed(.audience)
         _ = self.fold.snapshotRead(Self.page(["dave"]))
