@@ -53,7 +53,7 @@ extension WebSocketConnection {
             // If the write fails, the stream is ending and reports that itself.
             _ = try? self.stream?.write(SharedBytes(request.response))
             self.delegate = server.delegate
-            self.open(request, request.subprotocol)
+            self.open(request: request, subprotocol: request.subprotocol)
             return true
         } catch {
             self.reject(error)
@@ -66,7 +66,7 @@ extension WebSocketConnection {
     /// - Returns: Whether the WebSocket is open.
     private func handleResponse(_ head: HTTPHead, _ client: ClientHandshake) -> Bool {
         do throws(HandshakeFailure) {
-            self.open(nil, try client.check(head))
+            self.open(request: nil, subprotocol: try client.check(head))
             return true
         } catch {
             self.failHandshake(error)
@@ -74,7 +74,7 @@ extension WebSocketConnection {
         }
     }
 
-    private func open(_ request: UpgradeRequest?, _ subprotocol: String?) {
+    private func open(request: UpgradeRequest?, subprotocol: String?) {
         self.handshake = nil
         self.subprotocol = subprotocol
         self.state = .open

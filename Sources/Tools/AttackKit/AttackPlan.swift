@@ -28,10 +28,11 @@ package struct AttackTarget: Sendable {
     package let partitions: Int?
     /// The app that is attacked.
     package let app: AppID
-    /// Makes a token for a user; with the role of the app's own server if `isServer`.
-    package let token: @Sendable (_ user: String, _ isServer: Bool) -> String
+    private let token: @Sendable (_ user: String, _ isServer: Bool) -> String
 
     /// Describes a cluster.
+    ///
+    /// `token` makes a token for a user; if its second argument is true, with the role of the app's own server.
     ///
     /// - Throws: `notLoopback` with the first host that is not on the loopback interface.
     package init(
@@ -45,6 +46,12 @@ package struct AttackTarget: Sendable {
         self.app = app
         self.token = token
     }
+
+    /// A token for a user of the app.
+    func userToken(_ user: String) -> String { self.token(user, false) }
+
+    /// A token for the app's own server, which acts under the name `user`.
+    func serverToken(_ user: String) -> String { self.token(user, true) }
 
     private static func numeric(_ addresses: [PlazaAddress]) throws(AttackError) -> [PlazaAddress] {
         var numeric: [PlazaAddress] = []

@@ -71,7 +71,7 @@ package enum AttackRunner {
         disturbance: @escaping @Sendable ([LiveID]) async throws -> Void
     ) async throws -> LoadReport {
         let target = plan.target
-        var load = LoadPlan(addresses: target.gateways, name: Self.name(plan, suffix)) { target.token($0, false) }
+        var load = LoadPlan(addresses: target.gateways, name: Self.name(plan, suffix)) { target.userToken($0) }
         (load.lives, load.viewers, load.rate) = (Self.lives, Self.viewers, Self.rate)
         load.duration = seconds
         let lives = (0..<load.lives).map { load.liveID($0) }

@@ -22,7 +22,7 @@ struct PartitionCheck {
         let hub = try ClientHub(name: "plaza-partition")
         defer { hub.stop() }
         var options = ClientCore.Options(
-            token: self.target.token("\(self.name)-server", true), session: SessionID("\(self.name)-server"))
+            token: self.target.serverToken("\(self.name)-server"), session: SessionID("\(self.name)-server"))
         options.callTimeout = .seconds(10)
         let client = hub.client(addresses: self.target.gateways, options: options)
         let lives = self.lives

@@ -101,7 +101,7 @@ final class AttackSwarm {
             AttackClientSetting(
                 index: index, attempt: self.attempts[index], name: self.name, random: own,
                 partitions: self.plan.target.partitions ?? AttackTarget.assumedPartitions, app: self.plan.target.app,
-                honestLives: self.honestLives, token: { [plan] in plan.target.token($0, false) }))
+                honestLives: self.honestLives, token: { [plan] in plan.target.userToken($0) }))
         self.attempts[index] += 1
         let connection = AttackConnection(
             index, client, random: own,

@@ -3,6 +3,7 @@ internal import CRdkafka
 
 extension ClientHandle {
     func subscribe(_ topic: String) throws(KafkaError) {
+        // -1 (`RD_KAFKA_PARTITION_UA`) stands for the topic as a whole: the group assigns its partitions.
         let list = PartitionList([TopicPartition(topic, -1)])
         try unsafe self.check(rd_kafka_subscribe(self.pointer, list.pointer))
     }
