@@ -9,11 +9,13 @@ import hashlib
 import hmac
 import http.server
 import json
+import os
 import pathlib
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / "clients" / "web"
+# LIVEPLAZA_PAGES names another folder, such as one of files that a gateway has put together.
+ROOT = pathlib.Path(os.environ.get("LIVEPLAZA_PAGES") or pathlib.Path(__file__).resolve().parents[2] / "clients" / "web")
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".svg": "image/svg+xml", ".json": "application/json"}
 

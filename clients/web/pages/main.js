@@ -11,7 +11,7 @@ const isFixture = new URLSearchParams(location.search).has('fixture');
 
 async function start() {
   applyTheme();
-  setLanguage(preferredLanguage(kept.get('language'), navigator.languages));
+  await setLanguage(preferredLanguage(kept.get('language'), navigator.languages)).catch(() => setLanguage('en'));
   let session;
   if (isFixture) {
     const { FixtureSocket } = await import('./session/fixture-socket.js');

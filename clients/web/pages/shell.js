@@ -6,15 +6,19 @@ import { icon } from './lib/icons.js';
 import { language, setLanguage, t } from './lib/i18n.js';
 import { parsePlace, placeAddress, Router } from './lib/router.js';
 import { openSheet } from './lib/sheet.js';
+import { lazily } from './lib/lazy.js';
 import { isDark, kept, toggleTheme } from './lib/theme.js';
 import { Toasts } from './lib/toasts.js';
-import { HostPage } from './host/host-page.js';
 import { LivePage } from './live/live-page.js';
-import { PlazaPage } from './plaza/plaza-page.js';
 import { words } from './session/session.js';
-import { SignIn } from './session/sign-in.js';
 
-const pages = { plaza: PlazaPage, live: LivePage, host: HostPage };
+/** The pages; those that a viewer of a live does not need are loaded when they are first shown. */
+const pages = {
+  plaza: lazily(async () => (await import('./plaza/plaza-page.js')).PlazaPage),
+  live: async () => LivePage,
+  host: lazily(async () => (await import('./host/host-page.js')).HostPage),
+  sign: lazily(async () => (await import('./session/sign-in.js')).SignIn),
+};
 
 /** What surrounds every page: the bar, the state of the connection, messages, and which page is shown. */
 export class Shell {
@@ -68,11 +72,20 @@ export class Shell {
     this.say(words(error));
   }
 
-  #show(place) {
+  async #show(place) {
     this.#place = place;
-    this.#page?.dispose();
     const isSignedIn = Boolean(this.session.user);
-    const Page = isSignedIn ? pages[place.page] ?? PlazaPage : SignIn;
+    const load = isSignedIn ? pages[place.page] ?? pages.plaza : pages.sign;
+    let Page;
+    try {
+      Page = await load();
+    } catch (error) {
+      if (this.#place === place) this.fail(error);
+      return;
+    }
+    // Another place was chosen, or the user has come or gone, while the page was loaded.
+    if (this.#place !== place || Boolean(this.session.user) !== isSignedIn) return;
+    this.#page?.dispose();
     document.body.classList.toggle('in-live', isSignedIn && place.page === 'live');
     this.host.hidden = !isSignedIn || place.page === 'host';
     this.#page = new Page(this, place);
@@ -107,10 +120,14 @@ export class Shell {
       h('p', { class: 'quiet small' }, user.userID), h('div', { class: 'sheet-foot' }, out));
   }
 
-  #nextLanguage() {
+  async #nextLanguage() {
     const next = language() === 'en' ? 'zh' : 'en';
-    kept.set('language', next);
-    setLanguage(next);
+    try {
+      await setLanguage(next);
+      kept.set('language', next);
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   #toggleTheme() {

@@ -20,6 +20,10 @@ package enum PagesFolder {
     /// The folders that are served; a folder of tests beside them is not.
     private static let folders = ["pages", "src"]
 
+    /// The module that the pages begin with, and the file with those that it imports.
+    private static let entry = "pages/main.js"
+    private static let bundle = "pages/bundle.js"
+
     /// The folder beside the programs, as deploy/Dockerfile installs it, or of the source tree in which they were built.
     ///
     /// - Parameter program: the path of the running program.
@@ -44,11 +48,11 @@ package enum PagesFolder {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
     }
 
-    /// Reads all files of a folder into memory, and compresses them.
+    /// Reads all files of a folder into memory, puts the scripts together, and compresses all.
     ///
     /// - Throws: `Problem` if there are no pages, or they are too large.
     package static func read(_ folder: String) throws(Problem) -> StaticSite {
-        var site = StaticSite()
+        var contents: [String: [UInt8]] = [:]
         var total = 0
         for top in Self.folders {
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(top)")) ?? []
@@ -58,10 +62,16 @@ package enum PagesFolder {
                 guard data.count <= Self.fileBytes, total <= Self.totalBytes else {
                     throw Problem(remedy: "the pages are at most 1 MiB a file and 16 MiB in all")
                 }
-                let bytes = [UInt8](data)
-                site.add("\(top)/\(name)", body: bytes, gzip: Gzip.compress(bytes))
+                contents["\(top)/\(name)"] = [UInt8](data)
             }
         }
+        // Bytes and requests are what a browser waits for. Pages of another shape are served as they are.
+        let scripts = contents.filter { $0.key.hasSuffix(".js") }
+        if let bundle = ScriptBundle(path: Self.bundle, entry: Self.entry, scripts: scripts) {
+            contents.merge(bundle.files.mapValues { Array($0.utf8) }) { $1 }
+        }
+        var site = StaticSite()
+        for (path, bytes) in contents { site.add(path, body: bytes, gzip: Gzip.compress(bytes)) }
         guard site.files.contains(where: { $0.path == "/pages/index.html" }) else {
             throw Problem(remedy: "give a folder that has pages/index.html and src")
         }

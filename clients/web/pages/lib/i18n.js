@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import en from '../texts/en.js';
-import zh from '../texts/zh.js';
+import { lazily } from './lazy.js';
 
-/** The languages of the pages. Each has one file of texts with the same keys. */
-export const languages = { en, zh };
+/** The languages of the pages. Each has one file of texts with the same keys; the second is loaded when it is chosen. */
+const languages = { en: { ...en }, zh: {} };
+const loadChinese = lazily(async () => { languages.zh = { ...(await import('../texts/zh.js')).default, ...languages.zh }; });
 
 const pluralRules = { en: new Intl.PluralRules('en'), zh: new Intl.PluralRules('zh') };
 /** What is bound to an element: attribute (or `text`) to key and values. */
 const bindings = new WeakMap();
 const listeners = new Set();
 let current = 'en';
+let wanted = 'en';
 
 /** Adds the texts of a page of its own, by language. */
 export function addTexts(more) {
@@ -61,9 +63,17 @@ function show(element, attribute, { key, values }) {
   else element.setAttribute(attribute, t(key, values));
 }
 
-/** Changes the language of all bound texts at once, without building a view again. */
-export function setLanguage(next) {
-  current = next in languages ? next : 'en';
+/**
+ * Changes the language of all bound texts at once, without building a view again.
+ *
+ * @returns {Promise<void>} fails if the texts of the language cannot be loaded; then the language stays
+ */
+export async function setLanguage(next) {
+  wanted = next in languages ? next : 'en';
+  if (wanted === 'zh') await loadChinese();
+  // Another language was chosen meanwhile.
+  if (wanted !== next && next in languages) return;
+  current = wanted;
   document.documentElement.lang = current === 'zh' ? 'zh-Hans' : 'en';
   for (const element of document.querySelectorAll('[data-t]')) {
     for (const [attribute, binding] of Object.entries(bindings.get(element) ?? {})) show(element, attribute, binding);

@@ -3,7 +3,7 @@ import { avatar } from '../lib/avatar.js';
 import { Disposer, fill, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { onLanguage, t } from '../lib/i18n.js';
-import { openPerson } from '../host/person-sheet.js';
+import { openPerson } from './sheets.js';
 
 /** How long the list waits after a change before it is drawn, in milliseconds: many come and go. */
 const calm = 400;

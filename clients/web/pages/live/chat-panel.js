@@ -5,7 +5,7 @@ import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
-import { openPerson } from '../host/person-sheet.js';
+import { openPerson } from './sheets.js';
 
 /** The chat of a live, and the line to write in. */
 export class ChatPanel extends Disposer {

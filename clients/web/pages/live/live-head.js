@@ -4,7 +4,7 @@ import { Disposer, fill, h, setText } from '../lib/dom.js';
 import { compactCount, nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { language, onLanguage, t } from '../lib/i18n.js';
-import { openState } from './state-sheet.js';
+import { openState } from './sheets.js';
 
 /** The head of a live: whose it is, how many watch, and the state of the connection. */
 export class LiveHead extends Disposer {

@@ -3,7 +3,7 @@ import { Disposer, fill, h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
-import { ManagePanel } from '../host/manage-panel.js';
+import { lazily } from '../lib/lazy.js';
 import { AudiencePanel } from './audience-panel.js';
 import { ChatPanel } from './chat-panel.js';
 import { Ending } from './ending.js';
@@ -12,7 +12,10 @@ import { ProductCard } from './product-card.js';
 import { SeatActions } from './seat-actions.js';
 import { SideTabs } from './side-tabs.js';
 import { StagePanel } from './stage-panel.js';
-import { openGifts } from './gift-sheet.js';
+import { openGifts } from './sheets.js';
+
+/** The panel of owner and admins. */
+const loadManage = lazily(() => import('../host/manage-panel.js'));
 
 /** A live: stage, chat, audience; for its owner and admins also the panel to manage it. */
 export class LivePage extends Disposer {
@@ -44,6 +47,8 @@ export class LivePage extends Disposer {
   async #enter() {
     try {
       await this.shell.session.enter(this.liveID);
+      // An owner's panel is there before the first application comes.
+      if (this.isHost) await loadManage();
       if (!this.#isGone) this.#show();
     } catch (error) {
       if (this.#isGone) return;
@@ -61,7 +66,7 @@ export class LivePage extends Disposer {
     const { stores, shell } = this;
     this.chat = this.#part(new ChatPanel(this));
     this.audience = this.#part(new AudiencePanel(this));
-    this.manage = this.#part(new ManagePanel(this));
+    this.manageBody = h('div', {});
     this.stage = this.#part(new StagePanel(this));
     this.head = this.#part(new LiveHead(this));
     this.seat = this.#part(new SeatActions(this));
@@ -69,7 +74,7 @@ export class LivePage extends Disposer {
     const panels = [
       { key: 'chat.title', icon: 'chat', element: this.chat.element },
       { key: 'audience.title', icon: 'users', element: this.audience.element },
-      { key: 'host.panel', icon: 'shield', element: this.manage.element },
+      { key: 'host.panel', icon: 'shield', element: this.manageBody },
     ];
     this.side = new SideTabs(panels, this.chat.composer);
     const like = h('button', { class: 'button round', type: 'button', label: 'live.like', title: 'live.like', on: { click: () => this.#like() } }, icon('heart'));
@@ -85,8 +90,8 @@ export class LivePage extends Disposer {
           h('div', { class: 'actions acts' }, this.seat.element, like, gift, barrage, people, this.manageButton))),
       this.side.element);
     this.add(this.list.select(({ currentLive }) => currentLive, () => this.#roleChanged()));
-    this.listen(stores.coHost, 'onCoHostRequestReceived', ({ detail }) => this.manage.coHostAsked(detail));
-    this.listen(stores.battle, 'onBattleRequestReceived', ({ detail }) => this.manage.battleAsked(detail));
+    this.listen(stores.coHost, 'onCoHostRequestReceived', ({ detail }) => this.manage?.coHostAsked(detail));
+    this.listen(stores.battle, 'onBattleRequestReceived', ({ detail }) => this.manage?.battleAsked(detail));
     this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(new Ending(detail)));
     this.listen(this.list, 'onKickedOutOfLive', ({ detail }) => detail.liveID === this.liveID && this.#ended(new Ending({ ...detail, isKick: true })));
     shell.session.wire.onResumed = (replayed) => shell.say(t(replayed ? 'state.resumed' : 'state.resumedGap'));
@@ -103,6 +108,19 @@ export class LivePage extends Disposer {
     if (this.list.state.currentLive.liveID !== this.liveID) return;
     this.side.setVisible(2, this.isHost);
     this.manageButton.hidden = !this.isHost;
+    if (this.isHost) void this.#showManage();
+  }
+
+  /** Makes the panel to manage the live, once this user may. */
+  async #showManage() {
+    try {
+      const { ManagePanel } = await loadManage();
+      if (this.#isGone || this.manage) return;
+      this.manage = this.#part(new ManagePanel(this));
+      this.manageBody.replaceWith(this.manage.element);
+    } catch (error) {
+      this.shell.fail(error);
+    }
   }
 
   #like() {

@@ -8,7 +8,7 @@ import { OpsShell } from './ops-shell.js';
 
 addTexts({ en, zh });
 applyTheme();
-setLanguage(preferredLanguage(kept.get('language'), navigator.languages));
+await setLanguage(preferredLanguage(kept.get('language'), navigator.languages)).catch(() => setLanguage('en'));
 const source = new ClusterSource();
 const shell = new OpsShell(source);
 document.body.prepend(...shell.elements);

@@ -71,10 +71,10 @@ export class OpsShell {
     this.refresh();
   }
 
-  #nextLanguage() {
+  async #nextLanguage() {
     const next = language() === 'en' ? 'zh' : 'en';
-    kept.set('language', next);
-    setLanguage(next);
+    await setLanguage(next).catch(() => {});
+    kept.set('language', language());
     this.#open();
   }
 

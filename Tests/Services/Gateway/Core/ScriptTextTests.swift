@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import GatewayCore
+import Testing
+
+@Suite struct ScriptTextTests {
+    /// Rules: R13.37.
+    @Test(
+        arguments: [
+            ("// note\nconst a = 1; // why\n\n  a();", "const a = 1;\na();\n"),
+            ("/** Doc\n * of a. */\nexport function a() {\n  return 1;\n}\n", "export function a() {\nreturn 1;\n}\n"),
+            ("return/* a */b", "return b\n"), ("a /*\n*/ b", "a\nb\n"),
+            ("x = '// no' + \"/* no */\";", "x = '// no' + \"/* no */\";\n"),
+            ("x = 'it\\'s // so';", "x = 'it\\'s // so';\n"), ("x  =   'a  b';", "x = 'a  b';\n"),
+            ("x = `a // b\n\n  c ${d /* e */ + `${f}//`} g  \n`; // h", "x = `a // b\n\n  c ${d + `${f}//`} g  \n`;\n"),
+            ("x = `\\`// ${ {a: 1}.a }`;", "x = `\\`// ${ {a: 1}.a }`;\n"),
+            ("x = /[/'\"]\\//.test(y); // z", "x = /[/'\"]\\//.test(y);\n"),
+            ("return /'/; // a", "return /'/;\n"), ("x = a / b / c; // d", "x = a / b / c;\n"),
+            ("x = (a) / 2; y[0] / 2; // '", "x = (a) / 2; y[0] / 2;\n"), ("x = y.of / 2; // '", "x = y.of / 2;\n"),
+            ("x = '𠮷'; // 🦊", "x = '𠮷';\n"), ("", ""),
+        ])
+    func `comments, indentation and empty lines go, literals stay`(_ source: String, _ compact: String) {
+        #expect(ScriptText(Array(source.utf8))?.text == compact)
+    }
+
+    /// Rules: R13.37.
+    @Test(arguments: ["'a", "'a\n'", "`a", "`${a`", "/* a", "x = /a\n/", "(", ")", "(]", "x = `${a"])
+    func `a source that cannot be followed to its end is left as it is`(_ source: String) {
+        #expect(ScriptText(Array(source.utf8)) == nil)
+    }
+
+    /// Rules: R13.37.
+    @Test func `the beginning of any source ends the scan`() {
+        let source = Array("a(`x${'y' + /[/]z/}`); // c\n/* d */ export const e = { f: [1] };".utf8)
+        for count in 0...source.count { _ = ScriptText(Array(source.prefix(count))) }
+    }
+
+    /// Rules: R13.37.
+    @Test func `a line knows whether it is outside of all brackets, and a dynamic import is resolved`() throws {
+        let script = try #require(
+            ScriptText(
+                Array("import a from 'b';\n{\nimport('./c.js');\n}\n`\nimport d\n`;".utf8), resolve: { "/x/\($0)" }))
+        #expect(script.lines.map(\.text).prefix(3) == ["import a from 'b';", "{", "import('/x/./c.js');"])
+        #expect(script.lines.filter(\.isTopLevel).map(\.text).contains("import d") == false)
+        #expect(script.lines.filter(\.isTopLevel).map(\.text).first == "import a from 'b';")
+    }
+}

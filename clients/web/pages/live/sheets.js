@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import { lazily } from '../lib/lazy.js';
+
+/** A function of a part that is loaded when it is first called. A failure is said on the page. */
+function opener(load, name) {
+  const part = lazily(load);
+  return async (page, ...rest) => {
+    try {
+      (await part())[name](page, ...rest);
+    } catch (error) {
+      page.shell.fail(error);
+    }
+  };
+}
+
+/** What opens over a live on request; no viewer needs it before. */
+export const openGifts = opener(() => import('./gift-sheet.js'), 'openGifts');
+export const openState = opener(() => import('./state-sheet.js'), 'openState');
+export const openPerson = opener(() => import('../host/person-sheet.js'), 'openPerson');
