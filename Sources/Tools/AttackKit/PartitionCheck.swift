@@ -64,7 +64,7 @@ enum PartitionedName {
     /// - Parameters:
     ///   - prefix: the beginning of the name.
     ///   - app: the live's app.
-    ///   - partition: the wanted partition.
+    ///   - partition: the partition in which the live must be.
     ///   - count: the number of partitions.
     /// - Returns: the name; nil if there is none among as many as are tried, which an even hash makes very unlikely.
     static func live(_ prefix: String, app: AppID, partition: Int, of count: Int) -> String? {

@@ -117,8 +117,8 @@ struct ClusterParts: Sendable {
         guard options.servesPages else { return [] }
         var arguments = ["--pages", "auto"]
         if options.givesDemoTokens { arguments += ["--demo-tokens", AppsFile.demoApp] }
-        // A page whose gateway ends connects to the next one, so it gets the addresses of all. With port 0 each gateway
-        // chooses its ports when it starts, so the addresses are not known here.
+        // A page whose gateway ends connects to the next one, so it gets the addresses of all. With port 0 the ports of
+        // further gateways are not chosen yet, so the addresses are not known here.
         let count = options.instances(of: .gateway)
         if options.port != 0, count > 1, options.host == "127.0.0.1" {
             let addresses = (0..<count).map { "ws://127.0.0.1:\(options.port + 10 * $0)" }

@@ -35,7 +35,7 @@ struct ProcessPlan: Sendable {
     var command: @Sendable (_ kafka: String) -> [String]
 }
 
-/// The state into which the cluster is to bring a process.
+/// The state that a process should have; its supervisor starts or stops it accordingly.
 enum DesiredState: Sendable, Equatable {
     /// Not started yet.
     case waiting

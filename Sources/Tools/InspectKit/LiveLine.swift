@@ -104,7 +104,7 @@ package enum ClockText {
 }
 
 extension SafeText {
-    /// `text` with blanks behind it up to `count` characters.
+    /// `text`, padded with blanks to `count` characters.
     static func padded(_ text: String, to count: Int) -> String {
         text + String(repeating: " ", count: max(0, count - text.count))
     }

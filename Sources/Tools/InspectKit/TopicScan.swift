@@ -69,7 +69,7 @@ package final class TopicScanner {
     /// Reads the records of a scan.
     ///
     /// - Parameters:
-    ///   - scan: what is read.
+    ///   - scan: the topic, the partitions and the records to read.
     ///   - entries: the records that are kept are appended to it.
     /// - Returns: nil, or a sentence for people when the scan ended before the topic's end.
     /// - Throws: the broker's errors, and `unknownTopic`.

@@ -19,7 +19,7 @@ enum LoadMessage {
     /// microseconds.
     static func find(in text: Span<UInt8>, _ onMessage: (_ sequence: Int, _ due: Int64) -> Void) {
         var index = 0
-        // The shortest head, `#LP0:0#`, has 7 bytes, and the frame's JSON goes on behind it.
+        // A head that begins later cannot be complete: the shortest, `#LP0:0#`, has 7 bytes, and more JSON follows it.
         let end = text.count - 8
         while index < end {
             // The bytes of `#LP`.

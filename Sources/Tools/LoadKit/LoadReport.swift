@@ -69,7 +69,7 @@ package struct LoadReport: Encodable, Sendable {
     /// The number of messages that were received under another feed number than their reply named.
     package var numberMismatches: Int
     package var reconnects: Int
-    /// The number of tips that told of a viewer who left, although no viewer leaves during a run.
+    /// The number of tips about a viewer who left, although no viewer leaves during a run.
     package var unexpectedLeaveTips: Int
     /// The longest time in which no viewer of a live received anything while messages were due.
     package var longestPauseMilliseconds: Double

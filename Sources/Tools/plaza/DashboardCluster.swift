@@ -6,7 +6,7 @@ import Foundation
 import LoadKit
 import ProtocolClient
 
-/// The cluster behind the dashboard: reads its processes at intervals, and kills one on request.
+/// The cluster that the dashboard shows: reads its processes at intervals, and kills one on request.
 final class DashboardCluster: Sendable {
     private let access: ClusterAccess
     private let begun = ContinuousClock.now

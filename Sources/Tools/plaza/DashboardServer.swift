@@ -5,7 +5,7 @@ import DashboardKit
 import GatewayCore
 import HTTPServer
 
-/// The dashboard's HTTP server on loopback: the files of the pages, and what the page reads and asks for.
+/// The dashboard's HTTP server on loopback: serves the files of the page, its data, and its requests to kill a process.
 final class DashboardServer: Sendable {
     private let server: WebServer
 

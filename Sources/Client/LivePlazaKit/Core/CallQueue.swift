@@ -26,9 +26,9 @@ struct UnfinishedCall: Sendable {
     /// How often it was repeated because the server was busy.
     var repeats = 0
 
-    /// Whether it makes the user join the live; the calls behind it wait.
+    /// Whether the call makes the user join the live; calls after it wait for its reply.
     ///
-    /// The store creates a live only to enter it.
+    /// A `live.create` counts too, because the store creates a live only to enter it.
     var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }
 
     init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {

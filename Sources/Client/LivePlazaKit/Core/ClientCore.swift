@@ -188,7 +188,7 @@ struct ClientCore: Sendable {
     /// When `tick` must be called next, in milliseconds of the clock; infinite if nothing is due.
     var dueAt: Double { min(self.link.dueAt, self.calls.dueAt(isOpen: self.state == .open)) }
 
-    /// Does what is due.
+    /// Handles everything that is due at `now`.
     mutating func tick(at now: Double) -> [ClientAction] {
         for call in self.calls.takeExpired(at: now) {
             self.callEnded(call, .failure(ErrorInfo(.timedOut, "no answer in time", retryAfter: 1000)))

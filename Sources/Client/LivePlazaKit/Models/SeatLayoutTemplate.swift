@@ -11,7 +11,7 @@ public enum SeatLayoutTemplate: Sendable, Hashable {
     case videoFixedGrid9Seats
     /// A large picture, and six small ones beside it.
     case videoFixedFloat7Seats
-    /// One picture; others are heard alone. For wide screens.
+    /// One picture, and users who are only heard; for landscape screens.
     case videoLandscape4Seats
     /// Voices in rows of four.
     case karaoke(seatCount: Int)

@@ -94,7 +94,7 @@ extension PlazaEngine {
         self.show([])
     }
 
-    /// Resets what is shown of the live: the stores return to their defaults.
+    /// Ends the session: the stores of the live return to their defaults.
     func endSession() {
         guard let session = self.session else { return }
         self.session = nil
@@ -149,7 +149,7 @@ extension PlazaEngine {
             return self.liveEnded(session.fold.liveID, reason)
         }
         let isDegraded = self.session?.fold.states.live.isTipsDegraded ?? false
-        // Tips were left out: the list is read anew, at another moment by each client.
+        // Tips were left out, so the list is read again, at a random moment for each client.
         if hasGap || (wasDegraded && !isDegraded) { self.readLater([.audience]) }
         if !wasHost, self.isHost { self.loadForHosts() }
     }
