@@ -195,12 +195,16 @@ import Webhooks
             #"{"live":"room","gift":"rose","count":2,"receivers":["o","x","y"]}"#,
             #"{"live":"room","gift":"rose","count":2}"#,
         ] { #expect(try client.call("gift.send", body) == .success(result: .done)) }
-        let coins = try receiver.received.map { request -> Int64? in
+        var prices: [Int64] = []
+        var named: [[UserID]] = []
+        for request in receiver.received {
             let question = try Wire.decode(WebhookRequest.self, from: request.body)
-            guard case .beforeGift(_, "rose", 2, let coins, _) = question.content else { return nil }
-            return coins
+            guard case .beforeGift(_, "rose", 2, let coins, let receivers) = question.content else { continue }
+            prices.append(coins)
+            named.append(receivers)
         }
-        #expect(coins == [30, 10])
+        #expect(prices == [30, 10])
+        #expect(named == [["o", "x", "y"], ["anna"]], "without receivers it is the owner's")
     }
 
     @Test func `an unknown gift is rejected without asking, in the order of its sender's calls`() throws {

@@ -168,14 +168,19 @@ final class ShardWebhooks {
         case .sendGift(let gift, let count, let receivers, let caller):
             guard webhookClient.isDecisionRequired(client.app, forGifts: true) else { return .proceed }
             let order = GiftOrder(gift: gift, count: count, receivers: receivers)
-            let (rejection, price) = self.gateway.tables.read { model in
-                (model.rejection(of: order, in: input.key), model.apps[client.app].gift(gift)?.coins)
+            let (rejection, price, owner) = self.gateway.tables.read { model in
+                (
+                    model.rejection(of: order, in: input.key), model.apps[client.app].gift(gift)?.coins,
+                    model.running(input.key)?.info.liveOwner.userID
+                )
             }
             if let rejection { return Self.refused(rejection, input.key, caller) }
+            // The feed names the owner, too, as the receiver of a gift without receivers.
+            let named = receivers.isEmpty ? [owner].compactMap { $0 } : receivers
             return self.request(
                 .beforeGift(
                     sender: client.user, giftID: gift, count: count, coins: order.coins(at: price ?? 0),
-                    receivers: receivers),
+                    receivers: named),
                 input.key, frame, client)
         default: return .proceed
         }

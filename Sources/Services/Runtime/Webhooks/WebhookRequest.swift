@@ -6,7 +6,7 @@ package import PlazaModel
 package enum BeforeContent: Hashable, Sendable, Codable {
     case beforeText(sender: UserInfo, text: String, extensionInfo: [String: String]?)
     case beforeCustom(sender: UserInfo, businessID: String, data: String)
-    /// `coins` is the total cost of all gifts. Without receivers the gift is for the live's owner.
+    /// `coins` is the total cost of all gifts. A gift that names no receiver is the owner's, who is named then.
     case beforeGift(sender: UserInfo, giftID: GiftID, count: Int, coins: Int64, receivers: [UserID])
 
     /// The event name in the request's header.
