@@ -204,6 +204,8 @@ import Tokens
             ("POST", "/v1/lives/a/bans", #"{"users":["bob"]}"#, 400, "duration is missing"),
             ("DELETE", "/v1/lives/a/audience/no%20id", "", 400, "user is not a user's id"),
             ("POST", "/v1/call/live.fly", "{}", 404, "there is no method"),
+            ("POST", "/v1/call/login", "{}", 404, "login needs a WebSocket"),
+            ("POST", "/v1/call/live.leave", "{}", 404, "live.leave needs a WebSocket"),
         ]
         for (method, path, body, status, message) in cases {
             let answer = try served.ask(method, path, body)

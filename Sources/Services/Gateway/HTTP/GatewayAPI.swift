@@ -113,6 +113,8 @@ struct GatewayAPI: Sendable {
     ) throws(APIError) {
         let status = route.success.status
         do throws(ReplyError) {
+            // Before the parameters are looked at: with none, the answer would be about a missing parameter.
+            if Self.socketMethods.contains(method) { throw Self.needsWebSocket(method) }
             let params = Wire.encode(JSONValue.object(parameters))
             let session = try self.session(
                 of: request, identity, "\(method) \(String(decoding: params, as: UTF8.self))")
@@ -141,7 +143,7 @@ struct GatewayAPI: Sendable {
             case .createAndJoin:
                 throw ReplyError(.badParameter, "params.join needs a WebSocket: nobody is in a live over HTTP")
             case .join, .leave, .login, .updateProfile:
-                throw ReplyError(.unknownMethod, "\(method) needs a WebSocket")
+                throw Self.needsWebSocket(method)
             case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
                 let result = try self.gateway.answer(parsed, app: identity.app)
                 responder.complete(Self.response(to: .success(result: result), status))
@@ -149,6 +151,13 @@ struct GatewayAPI: Sendable {
         } catch {
             throw APIError(error)
         }
+    }
+
+    /// The methods that concern a connection.
+    private static let socketMethods: Set<String> = ["login", "live.join", "live.leave", "self.update"]
+
+    private static func needsWebSocket(_ method: String) -> ReplyError {
+        ReplyError(.unknownMethod, "\(method) needs a WebSocket")
     }
 
     /// Corrects the viewer total in statistics of a running live: presence counts the viewers, and the fan-out gets its
