@@ -32,7 +32,7 @@ extension Subscribers {
 
         /// The sum.
         ///
-        /// It is unlimited if one of both is, or if it is greater than `Int.max`.
+        /// It is unlimited if either demand is unlimited, or if the sum is greater than `Int.max`.
         public static func + (lhs: Demand, rhs: Demand) -> Demand {
             if lhs == .unlimited || rhs == .unlimited { return .unlimited }
             let sum = lhs.count + rhs.count

@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// A value behind a lock.
+/// A value that a lock protects.
 ///
 /// It is unchecked because the compiler does not know the lock: `value` is used only in `withValue`, which holds the
 /// lock.

@@ -14,7 +14,7 @@ public struct Just<Output>: Publisher {
     /// - Parameter output: The value.
     public init(_ output: Output) { self.output = output }
 
-    /// Attaches a subscriber, which gets the value when it first asks.
+    /// Attaches a subscriber, which receives the value after its first request.
     ///
     /// - Parameter subscriber: The subscriber, which gets the value.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, S.Failure == Never {

@@ -13,7 +13,7 @@ extension OperationQueue: Scheduler {
     /// The time of day.
     public var now: SchedulerTimeType { SchedulerTimeType(Date()) }
 
-    /// Zero: the queue has no timers of its own.
+    /// Zero, because an operation queue has no timers.
     public var minimumTolerance: SchedulerTimeType.Stride { .seconds(0) }
 
     /// Runs an action as an operation.

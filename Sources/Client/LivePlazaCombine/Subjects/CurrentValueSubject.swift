@@ -51,6 +51,6 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     public func send(subscription: any Subscription) { self.core.send(subscription: subscription) }
 }
 
-/// Unchecked: all state is behind the locks of `SubjectCore` and `SubjectConduit`.
+/// Unchecked: all state is behind the locks of `SubjectCore` and `SubjectSubscription`.
 extension CurrentValueSubject: @unchecked Sendable where Output: Sendable {}
 #endif

@@ -2,15 +2,15 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The subscribers of a subject; the common part of both kinds of subjects.
+/// The state and logic that the current-value and the passthrough subject share, including their subscribers.
 ///
-/// An event is enqueued for all subscribers under the lock, and delivered after it. So all of them see the events of
-/// several threads in one order, which is that of the current value too.
+/// An event is enqueued for all subscribers under the lock, and delivered after the lock is released. If several threads
+/// send events, all subscribers therefore receive them in the same order, and the current value changes in that order.
 final class SubjectCore<Output, Failure: Error> {
     private let lock = NSLock()
     private let keepsCurrentValue: Bool
     private var current: Output?
-    private var conduits: [SubjectConduit<Output, Failure>] = []
+    private var subscriptions: [SubjectSubscription<Output, Failure>] = []
     private var completion: Subscribers.Completion<Failure>?
     private var upstreams: [any Subscription] = []
     private var wantsUpstreamValues: Bool
@@ -27,43 +27,44 @@ final class SubjectCore<Output, Failure: Error> {
     var value: Output? { self.lock.withLock { self.current } }
 
     func attach(_ subscriber: any Subscriber<Output, Failure>) {
-        let conduit = SubjectConduit(self, subscriber)
+        let subscription = SubjectSubscription(self, subscriber)
         let completion = self.lock.withLock {
-            if self.completion == nil { self.conduits.append(conduit) }
+            if self.completion == nil { self.subscriptions.append(subscription) }
             return self.completion
         }
-        guard let completion else { return conduit.start() }
+        guard let completion else { return subscription.start() }
         subscriber.receive(subscription: Subscriptions.empty)
         subscriber.receive(completion: completion)
     }
 
     func send(_ value: Output) {
         var replaced: Output?
-        let conduits: [SubjectConduit<Output, Failure>] = self.lock.withLock {
+        let subscriptions: [SubjectSubscription<Output, Failure>] = self.lock.withLock {
             if self.completion != nil { return [] }
             if self.keepsCurrentValue {
                 replaced = self.current
                 self.current = value
             }
-            for conduit in self.conduits { conduit.enqueue(.value(value)) }
-            return self.conduits
+            for subscription in self.subscriptions { subscription.enqueue(.value(value)) }
+            return self.subscriptions
         }
-        // The earlier value is released here, without a lock, because its deinitializer may call back.
+        // The replaced value is released here, outside the lock, because its deinitializer may call this subject.
         _ = replaced
-        for conduit in conduits { conduit.drain() }
+        for subscription in subscriptions { subscription.drain() }
     }
 
     func send(completion: Subscribers.Completion<Failure>) {
         var upstreams: [any Subscription] = []
-        let conduits: [SubjectConduit<Output, Failure>] = self.lock.withLock {
+        let subscriptions: [SubjectSubscription<Output, Failure>] = self.lock.withLock {
             if self.completion != nil { return [] }
             self.completion = completion
-            for conduit in self.conduits { conduit.enqueue(.completion(completion)) }
-            defer { (self.conduits, self.upstreams) = ([], []) }
+            for subscription in self.subscriptions { subscription.enqueue(.completion(completion)) }
+            defer { (self.subscriptions, self.upstreams) = ([], []) }
             upstreams = self.upstreams
-            return self.conduits
+            return self.subscriptions
         }
-        for conduit in conduits { conduit.drain() }
+        for subscription in subscriptions { subscription.drain() }
+        // The subscriptions are released here, outside the lock, because their deinitializers may call this subject.
         _ = upstreams
     }
 
@@ -75,21 +76,21 @@ final class SubjectCore<Output, Failure: Error> {
         if wantsValues { subscription.request(.unlimited) }
     }
 
-    func demandArrived(from conduit: SubjectConduit<Output, Failure>, lacksCurrentValue: Bool) {
-        let waiting: [any Subscription] = self.lock.withLock {
-            if lacksCurrentValue, self.completion == nil, self.keepsCurrentValue, let current = self.current {
-                conduit.enqueue(.currentValue(current))
+    func demandArrived(from subscription: SubjectSubscription<Output, Failure>, needsCurrentValue: Bool) {
+        let idleUpstreams: [any Subscription] = self.lock.withLock {
+            if needsCurrentValue, self.completion == nil, self.keepsCurrentValue, let current = self.current {
+                subscription.enqueue(.currentValue(current))
             }
             if self.wantsUpstreamValues { return [] }
             self.wantsUpstreamValues = true
             return self.upstreams
         }
-        for upstream in waiting { upstream.request(.unlimited) }
-        conduit.drain()
+        for upstream in idleUpstreams { upstream.request(.unlimited) }
+        subscription.drain()
     }
 
-    func remove(_ conduit: SubjectConduit<Output, Failure>) {
-        self.lock.withLock { self.conduits.removeAll { $0 === conduit } }
+    func remove(_ subscription: SubjectSubscription<Output, Failure>) {
+        self.lock.withLock { self.subscriptions.removeAll { $0 === subscription } }
     }
 }
 #endif

@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// The subscription of one subscriber to a subject.
-final class SubjectConduit<Output, Failure: Error>: Subscription {
+final class SubjectSubscription<Output, Failure: Error>: Subscription {
     enum Event {
         case value(Output)
         /// The subject's value, for a subscriber that asked after it was set.
@@ -17,7 +17,7 @@ final class SubjectConduit<Output, Failure: Error>: Subscription {
     private var downstream: (any Subscriber<Output, Failure>)?
     private var demand = Subscribers.Demand.none
     /// Whether the subscriber has not got the subject's latest value, because it had no demand.
-    private var lacksCurrentValue = true
+    private var needsCurrentValue = true
 
     init(_ subject: SubjectCore<Output, Failure>, _ downstream: any Subscriber<Output, Failure>) {
         self.subject = subject
@@ -27,7 +27,7 @@ final class SubjectConduit<Output, Failure: Error>: Subscription {
 
     /// Passes the subscription to the subscriber, and then the events that were sent meanwhile.
     ///
-    /// Must be called on the thread that made the conduit.
+    /// Must be called on the thread that made the subscription.
     func start() {
         self.lock.withLock { self.downstream }?.receive(subscription: self)
         self.delivery.release(self.deliver)
@@ -39,17 +39,18 @@ final class SubjectConduit<Output, Failure: Error>: Subscription {
 
     func request(_ demand: Subscribers.Demand) {
         if demand == .none { return }
-        let (subject, lacksCurrentValue) = self.lock.withLock {
+        let (subject, needsCurrentValue) = self.lock.withLock {
             self.demand += demand
-            return (self.subject, self.lacksCurrentValue)
+            return (self.subject, self.needsCurrentValue)
         }
-        subject?.demandArrived(from: self, lacksCurrentValue: lacksCurrentValue)
+        subject?.demandArrived(from: self, needsCurrentValue: needsCurrentValue)
     }
 
     func cancel() {
         let (subject, downstream) = self.detach()
         self.delivery.removeAll()
         subject?.remove(self)
+        // The subscriber is released here, outside the lock, because its deinitializer may call this subscription.
         _ = downstream
     }
 
@@ -63,15 +64,15 @@ final class SubjectConduit<Output, Failure: Error>: Subscription {
     private func deliver(_ event: Event) {
         switch event {
         case .value(let value): self.deliver(value)
-        case .currentValue(let value): if self.lock.withLock({ self.lacksCurrentValue }) { self.deliver(value) }
+        case .currentValue(let value): if self.lock.withLock({ self.needsCurrentValue }) { self.deliver(value) }
         case .completion(let completion): self.detach().1?.receive(completion: completion)
         }
     }
 
     private func deliver(_ value: Output) {
         let downstream: (any Subscriber<Output, Failure>)? = self.lock.withLock {
-            self.lacksCurrentValue = self.demand == .none
-            if self.lacksCurrentValue { return nil }
+            self.needsCurrentValue = self.demand == .none
+            if self.needsCurrentValue { return nil }
             self.demand -= 1
             return self.downstream
         }
