@@ -8,7 +8,7 @@ package enum PagedList {
     /// Distributes a list over pages.
     ///
     /// Elements stay on their page; new ones go to the last page in use or, when it is full, to the next. When there is
-    /// no next page, or a page is too long, all pages are filled anew.
+    /// no next page, or a page is too long, all pages are filled again.
     ///
     /// - Parameters:
     ///   - elements: the whole list; at most `capacity` times the number of pages.

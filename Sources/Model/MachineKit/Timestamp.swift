@@ -2,7 +2,7 @@
 
 /// A point in time in whole milliseconds since 1970, as the broker stamps it.
 ///
-/// Cores never read a clock: every `Timestamp` that they see came with an input. A record may hold any number, so a
+/// Cores never read a clock: every `Timestamp` that they see is part of an input. A record may hold any number, so a
 /// time is kept between `distantPast` and `distantFuture`: no calculation with times and spans can overflow.
 @usableFromInline package struct Timestamp: TimePoint, Codable {
     /// Milliseconds since 1970-01-01 00:00 UTC.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The users of a sanction, and its duration.
+/// The users whom a sanction (a ban or a mute) concerns, and its duration.
 private struct SanctionParams: Decodable {
     var live: String
     var users: [String]
@@ -16,7 +16,8 @@ private struct SanctionListParams: Decodable {
     var count: Int?
 }
 
-/// Parses `live.ban`, `live.unban`, `live.bans`, `live.mute` and `live.mutes`.
+/// Parses the calls for sanctions, that is for bans and mutes: `live.ban`, `live.unban`, `live.bans`, `live.mute` and
+/// `live.mutes`.
 extension CallParser {
     /// The methods that this extension parses.
     static let sanctionMethods: Set<String> = ["live.ban", "live.unban", "live.bans", "live.mute", "live.mutes"]

@@ -22,14 +22,12 @@ internal import Glibc
     private var isReleased = false
     private let prepare: UnsafeMutablePointer<uv_prepare_t>
     private let check: UnsafeMutablePointer<uv_check_t>
-    /// The hooks that run at the end of this turn.
+    /// The hooks that the next call of `runHooks()` runs.
     private var dueHooks: [TurnEndHook] = []
-    /// The hooks that are being run.
+    /// The hooks that the present call of `runHooks()` runs.
     private var runningHooks: [TurnEndHook] = []
 
-    /// Creates a loop.
-    ///
-    /// `run()` runs it on the thread that calls `run()`.
+    /// Creates a loop that does nothing until a thread calls `run()`; from then on it belongs to that thread.
     ///
     /// - Throws: `LoopError.outOfResources` when the system has no free descriptor.
     package init() throws(LoopError) {
@@ -60,8 +58,8 @@ internal import Glibc
     }
 
     deinit {
-        // A loop that was never run must still close its two own handles. There are no other handles, because every
-        // other handle retains its loop.
+        // A loop that was never run must still close the two handles that it owns, `prepare` and `check`. No other
+        // handle is open, because every other handle retains its loop.
         if !self.isReleased { self.release() }
         unsafe self.prepare.deallocate()
         unsafe self.check.deallocate()
@@ -86,19 +84,22 @@ internal import Glibc
         self.release()
     }
 
-    /// Makes `run()` return at the end of this turn.
+    /// Makes `run()` end the loop after the present turn, then close all handles and return.
     ///
-    /// Call it on the loop's thread.
+    /// A turn is one pass over the due timers and one poll. Call this method on the loop's thread.
     package func stop() {
         if !self.isReleased { unsafe uv_stop(self.raw) }
     }
 
-    /// Schedules a hook for the end of this turn.
+    /// Makes a hook run soon.
+    ///
+    /// It runs after the current poll. If a timer's handler schedules it, it runs before the next poll, because timers
+    /// fire before the loop polls.
     func schedule(_ hook: TurnEndHook) { self.dueHooks.append(hook) }
 
-    /// Runs the hooks that are scheduled for the end of this turn.
+    /// Runs the scheduled hooks; called before and after each poll.
     ///
-    /// A hook that is scheduled meanwhile runs in the next round.
+    /// A hook that is scheduled meanwhile runs in the next call of this method.
     fileprivate func runHooks() {
         if self.dueHooks.isEmpty { return }
         swap(&self.dueHooks, &self.runningHooks)
@@ -124,7 +125,7 @@ private func beforePoll(_ handle: UnsafeMutablePointer<uv_prepare_t>?) {
     unsafe Unmanaged<EventLoop>.fromOpaque(data).takeUnretainedValue().runHooks()
 }
 
-/// Called on the loop's thread, after all events of a turn were handled.
+/// Called on the loop's thread, after it has handled the events that its poll returned.
 private func afterPoll(_ handle: UnsafeMutablePointer<uv_check_t>?) {
     guard let data = unsafe handle?.pointee.loop.pointee.data else { return }
     unsafe Unmanaged<EventLoop>.fromOpaque(data).takeUnretainedValue().runHooks()

@@ -11,7 +11,7 @@ package final class Tracer: Sendable {
 
     /// The default maximum number of spans that wait to be sent; enough while a collector is slow for some seconds.
     package static let capacity = 8192
-    /// The maximum number of spans in one request; as soon as so many wait, they are sent.
+    /// The maximum number of spans in one request; as soon as this many spans wait, they are sent.
     package static let batch = 512
 
     /// Whether spans are recorded.

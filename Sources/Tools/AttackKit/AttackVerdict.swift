@@ -7,7 +7,7 @@ package struct AttackVerdict: Equatable, Sendable {
 
     package var isPassed: Bool { self.failures.isEmpty }
 
-    /// Judges what was measured.
+    /// Judges the measurements.
     ///
     /// - Parameters:
     ///   - measured: the measurement of the attack.

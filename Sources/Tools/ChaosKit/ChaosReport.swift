@@ -64,7 +64,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    /// The report as a table, one line for each class of fault, with what was found below.
+    /// The report as a table, one line for each class of fault, followed by the findings.
     package var table: String {
         var lines = ([Self.header] + self.cells).map(Self.line)
         for round in self.rounds where !round.findings.isEmpty {
@@ -85,7 +85,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         return lines.joined(separator: "\n")
     }
 
-    /// The table in Markdown, without what was found.
+    /// The table in Markdown, without the findings.
     package var markdown: String {
         let rule = Self.header.map { _ in "---" }
         return ([Self.header, rule] + self.cells).map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")

@@ -44,7 +44,7 @@ struct FaultInjector: Sendable {
         case .fillDisk(let name, let seconds):
             try? await cluster.limitFileSize(of: name, to: 0)
             try? await Task.sleep(for: .seconds(seconds))
-            // A broker that has ended of it was started anew without the limit.
+            // A broker that ended because of the limit was restarted without it.
             try? await cluster.limitFileSize(of: name, to: nil)
         case .interrupt(let link, let interruption, let seconds):
             self.network?.interrupt(link, interruption)

@@ -38,7 +38,7 @@ extension LocalCluster {
     ///
     /// - Parameters:
     ///   - name: the process.
-    ///   - seconds: how far its clock is ahead; negative if it is behind, 0 to make it right again.
+    ///   - seconds: how far its clock is ahead; negative if it is behind, 0 to correct it.
     ///   - library: the file of libfaketime, which is loaded before all others.
     /// - Throws: `unknownProcess`.
     package func restart(_ name: String, clockAhead seconds: Int, library: String) async throws(ClusterError) {

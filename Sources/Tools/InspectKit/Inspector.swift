@@ -38,7 +38,7 @@ package struct Inspector {
     private let window: ClosedRange<Timestamp>
     private let partitionCount: Int
     private var entries: [TopicEntry] = []
-    /// Sentences about what was not read.
+    /// Sentences that name the data that was not read.
     package private(set) var gaps: [String] = []
 
     /// - Parameters:

@@ -26,7 +26,7 @@ final class HTTPRequestRates: Sendable {
 
     init(_ settings: GatewaySettings) { self.settings = settings }
 
-    /// Throws `tooFrequent` if too many tokens of this address were refused lately.
+    /// Throws `tooFrequent` if too many tokens of this address were refused recently.
     ///
     /// The check of a signature is the most expensive work that a request without a valid token can cause.
     func checkTokens(of address: IPAddress?) throws(APIError) {

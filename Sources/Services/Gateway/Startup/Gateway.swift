@@ -48,7 +48,7 @@ package final class Gateway: Sendable {
         var epochs: [Int: String] = [:]
     }
 
-    /// The largest number of messages in one shard's mailbox; a shard with so many is stuck.
+    /// The largest number of messages in one shard's mailbox; a shard whose mailbox has this many messages is stuck.
     private static let mailboxCapacity = 100_000
 
     /// Creates a gateway that does not listen yet.

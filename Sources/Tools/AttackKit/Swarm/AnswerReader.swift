@@ -69,7 +69,7 @@ struct AnswerReader {
         return answers
     }
 
-    /// The index behind the empty line that ends a head.
+    /// The index after the empty line that ends a head.
     private static func endOfHead(_ bytes: [UInt8]) -> Int? {
         let end = Array("\r\n\r\n".utf8)
         guard bytes.count >= end.count else { return nil }

@@ -36,7 +36,7 @@ extension HistoryChecker {
             }
             result = scores
         }
-        // After a gap the client reads the stage anew, and the events in between are lost to it.
+        // After a gap the client reads the state of the seats again and does not receive the events in between.
         let hasGap = feed.steps.contains(.gap)
         if begins != 1, !hasGap || begins > 1 {
             findings.append(Finding(promise: "I14", text: "\(place): \(begins) begins"))

@@ -126,7 +126,7 @@ package enum HistoryChecker {
         return findings
     }
 
-    /// No client was told that somebody left who never did (I5).
+    /// Checks that no client was notified that a user left who never did (I5).
     private static func leaves(_ history: RoundHistory) -> [Finding] {
         history.feeds.flatMap { feed in
             feed.contents.compactMap { content in

@@ -6,7 +6,7 @@ package struct FeedHistory: Hashable, Sendable {
     /// One step of a feed.
     package enum Step: Hashable, Sendable {
         case item(epoch: Int64, number: Int64, content: FeedContent)
-        /// The server said that the client must read the live anew: items may be missing here.
+        /// The server told the client to read the live again: items may be missing here.
         case gap
     }
 
@@ -46,7 +46,7 @@ package struct RoundHistory: Sendable {
     package struct Request: Hashable, Sendable {
         /// What was asked, such as `alice's co-host request`.
         package var name: String
-        /// The ends of which the user was told.
+        /// The ends of lives that the user was notified of.
         package var ends: [String]
 
         package init(name: String, ends: [String]) {

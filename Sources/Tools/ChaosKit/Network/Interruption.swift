@@ -13,7 +13,7 @@ package enum Interruption: Hashable, Sendable {
     case none
     /// All connections end, and each new one ends at once.
     case cut
-    /// Bytes of these directions do not arrive until the interruption is over; nobody is told.
+    /// Bytes of these directions do not arrive until the interruption is over; neither side is notified.
     ///
     /// New connections wait too, because their handshake needs both directions. What a connection that lives on had
     /// sent arrives late and in order, as with packets that TCP sends again.

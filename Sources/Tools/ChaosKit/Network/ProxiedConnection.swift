@@ -4,7 +4,7 @@ internal import EventLoop
 /// One connection through a proxy: a stream from the client, and one to the server.
 ///
 /// It lives on the proxy's loop. A half-closed connection is not needed by the protocols that go through it: when one
-/// stream ends, the other ends after what is on its way.
+/// stream ends, the other ends after the bytes in transit were delivered.
 final class ProxiedConnection: TCPStreamDelegate {
     private let loop: EventLoop
     private let port: UInt16
@@ -49,7 +49,7 @@ final class ProxiedConnection: TCPStreamDelegate {
         self.read()
     }
 
-    /// Ends both streams; what is on its way is lost.
+    /// Ends both streams; the bytes in transit are lost.
     func close() {
         self.toServer.timer?.close()
         self.toClient.timer?.close()

@@ -15,13 +15,13 @@ package enum Fault: Hashable, Sendable {
     case terminate(String)
     /// All instances of a service are restarted in order, one after the other.
     case rollingRestart(ServiceKind)
-    /// Redis forgets all data (FLUSHALL) and goes on.
+    /// Redis deletes all data (FLUSHALL) and keeps running.
     case flushRedis
     /// A broker cannot write to its files for some seconds, as on a full disk.
     case fillDisk(String, seconds: Int)
     /// The network of a link is interrupted for some seconds.
     case interrupt(Link, Interruption, seconds: Int)
-    /// A process is started anew with a clock that is so many seconds ahead (negative: behind), and with a right clock
+    /// A process is restarted with a clock that is this many seconds ahead (negative: behind), and with a right clock
     /// after some seconds.
     case setClock(String, ahead: Int, seconds: Int)
 

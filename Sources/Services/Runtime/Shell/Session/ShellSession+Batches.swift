@@ -115,7 +115,8 @@ extension ShellSession {
 
     /// The trace header of an effect's record.
     ///
-    /// While this process records no spans, the cause's header goes on unchanged, so that later hops stay in its trace.
+    /// While this process records no spans, the header of the causing input is copied unchanged, so that later services
+    /// add their spans to the same trace.
     private func traceHeader(of topic: PlazaTopic, causedBy record: IncomingRecord) -> [UInt8]? {
         guard let header = record.header(TraceHeader.name) else { return nil }
         return self.spans?.effectHeader(of: topic.rawValue, causedBy: record) ?? header
