@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An action that runs once at the end of each loop turn in which it was scheduled at least once.
+/// An action that runs once after the events of a poll, or after the timers that fire before a poll, if any of these
+/// scheduled it.
 ///
-/// It merges writes: each message of a turn schedules the hook, and a single run then writes all messages.
+/// It merges writes: each message schedules the hook, and a single run then writes all messages.
 package final class TurnEndHook {
     private let loop: EventLoop
     private let action: () -> Void
-    private var isDue = false
+    private var isScheduled = false
 
     /// Creates a hook that calls `action` on the loop's thread.
     package init(loop: EventLoop, _ action: @escaping () -> Void) {
@@ -14,17 +15,18 @@ package final class TurnEndHook {
         self.action = action
     }
 
-    /// Schedules a run at the end of this turn.
+    /// Schedules one run of the action; does nothing if a run is already scheduled.
     ///
-    /// When the action itself calls this method, the action runs again at the end of the next turn.
+    /// The action runs when the loop has handled the events of the current poll, or the timers that are due. When the
+    /// action itself calls this method, it runs again the next time that the loop runs its hooks.
     package func schedule() {
-        if self.isDue { return }
-        self.isDue = true
+        if self.isScheduled { return }
+        self.isScheduled = true
         self.loop.schedule(self)
     }
 
     func run() {
-        self.isDue = false
+        self.isScheduled = false
         self.action()
     }
 }

@@ -81,7 +81,7 @@ package struct DeliveryLedger: Hashable, Sendable {
         self.shed[feedClass.rawValue] += items
     }
 
-    /// Records items that one viewer gets later.
+    /// Records items that are sent to one viewer later.
     package mutating func deferred(items: Int) {
         self.due += items
         self.deferred += items

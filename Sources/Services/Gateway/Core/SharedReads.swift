@@ -29,7 +29,7 @@ package struct SharedRead: Hashable, Sendable {
 /// Entering a live costs a client two reads. Without this, a thousand viewers who enter in one second would ask the
 /// live's services two thousand times; with it, each gateway asks twice.
 ///
-/// No answer is kept. A call gets an answer that was asked for after the gateway had received the call. So the answer
+/// No answer is kept. A call receives an answer to a request that was sent after the gateway had received the call. So the answer
 /// contains all that its caller has done and seen before, and nothing becomes stale when a live changes or ends. The
 /// price is time: in a live that is entered all the time, a call waits for the next ask.
 package struct SharedReads<Waiter: Sendable>: Sendable {

@@ -66,7 +66,7 @@ package final class FeedHub: Sendable {
 
     /// Registers that a shard has viewers of the live.
     ///
-    /// - Returns: Whether the partition was read up to its end. If not, the shard gets `partitionLoaded` when it was.
+    /// - Returns: Whether the partition was read up to its end. If not, the shard receives `partitionLoaded` as soon as it was read to its end.
     func subscribe(_ key: LiveKey, shard: Int) -> Bool {
         let number = self.partition(of: key)
         let (isLoaded, source) = self.state.withLock { state in

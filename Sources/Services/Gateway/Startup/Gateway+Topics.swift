@@ -84,7 +84,7 @@ extension Gateway {
         return self.tables.nextDeadline
     }
 
-    /// Sorts the lives anew for lists, and removes expired notices; called every five seconds.
+    /// Sorts the lives for lists again, and removes expired notices; called every five seconds.
     package func refreshRankingAndPruneNotices() {
         self.tables.refreshRanking(at: MonotonicClock.now)
         self.tables.prune(at: MonotonicClock.now)

@@ -4,8 +4,8 @@ internal import MachineKit
 /// Detects that a shell's thread stalled for so long that the group may have reassigned its partitions.
 ///
 /// The group removes a member whose heartbeats stop. Another thread of the process sends them, but a stalled shell
-/// thread may mean that the whole process was stalled. A turn that ends within the limit proves that the process was
-/// running.
+/// thread may mean that the whole process was stalled. A turn, that is one pass of the session's loop, proves that the
+/// process was running if it ends within the limit.
 struct LeaseGuard {
     /// How long a turn may take: the session timeout minus the heartbeat interval and a margin.
     let limit: Milliseconds

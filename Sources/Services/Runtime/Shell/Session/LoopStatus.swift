@@ -29,7 +29,7 @@ package final class LoopStatus: Sendable {
         }
     }
 
-    /// How long records have waited for a batch to become durable; zero without records.
+    /// How long polled records have waited for a batch to become durable; zero if no records are waiting.
     package var waiting: Milliseconds {
         self.state.withLock { $0.progress.waiting(at: MonotonicClock.now) }
     }
@@ -62,6 +62,6 @@ package final class LoopStatus: Sendable {
         self.state.withLock { change(&$0.progress) }
     }
 
-    /// Records that the loop is not ready; does not count as the end of a turn.
+    /// Records that the loop is not ready; unlike `reportTurn`, this does not count as the end of a turn.
     package func resetReadiness() { self.state.withLock { $0.isReady = false } }
 }

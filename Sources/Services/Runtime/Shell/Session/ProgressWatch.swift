@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Detects that a consumer polls batches of which none becomes durable.
+/// Detects that a consumer polls batches, but that none of them becomes durable.
 package struct ProgressWatch: Sendable {
     /// How long a polled batch may wait until a batch becomes durable.
     package static let limit = Milliseconds.seconds(10)
-    /// After this time without a polled record, another member of the group owns the waiting records.
+    /// After this time without a polled record, waiting records no longer count, because another member of the group
+    /// must have taken their partition.
     private static let quietSpan = Milliseconds.seconds(5)
 
     private var waitingSince: MonotonicTime?

@@ -5,7 +5,7 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Sends replies after their batch is committed, and writes ticks, with an idempotent producer.
+/// Sends replies after their batch is committed, and writes ticks and records of attempts, with an idempotent producer.
 ///
 /// Replies are not part of the transaction, because an open transaction of a crashed instance blocks all consumers of
 /// the partitions that it wrote. If a crash loses a reply, the gateway repeats the call with the same request id.
@@ -20,7 +20,8 @@ final class ReplyProducer {
     private let lost: Counter
     private let drops: Counter
 
-    /// The delivery token of ticks; replies have token 0.
+    /// The delivery token of ticks and of records of attempts, which are not counted when they are lost; replies have
+    /// token 0.
     private static let tickToken: UInt64 = 1
 
     init(
@@ -40,7 +41,7 @@ final class ReplyProducer {
     /// The error that made the producer unusable; nil if there is none.
     var fatalError: KafkaError? { self.producer.fatalError }
 
-    /// Loads the topics' metadata; without it the first tick, or record of attempts, is delayed by up to a second.
+    /// Loads the topics' metadata; without it the first record to each topic is delayed by up to a second.
     func warmUp(_ inbox: PlazaTopic, _ state: PlazaTopic) throws(KafkaError) {
         for topic in [inbox, state, .replies] {
             try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5))
@@ -77,7 +78,7 @@ final class ReplyProducer {
         record.key == Self.tickKey && record.header(Self.acquisitionHeader.name) != nil
     }
 
-    /// Writes a tick; a lost tick is replaced by the next one.
+    /// Writes a tick without waiting; if it is lost, the next tick replaces it.
     func writeTick(_ inbox: PlazaTopic, _ partition: Int32) {
         do throws(KafkaError) {
             try self.producer.send(Self.tick(inbox, partition), token: Self.tickToken)
@@ -99,8 +100,8 @@ final class ReplyProducer {
 
     /// Writes the records of attempts of all acquired partitions.
     ///
-    /// Waits for at most 100 ms, because a takeover must not be delayed by an unreachable broker; a lost record is no
-    /// error.
+    /// Waits for at most 100 ms, because an unreachable broker must not delay a takeover. The loss of such a record is
+    /// ignored.
     func write(_ attempts: [(partition: Int32, record: ProcessingAttempts.Record)], to state: PlazaTopic) {
         for (partition, record) in attempts {
             try? self.producer.send(

@@ -8,7 +8,8 @@ internal import PlazaWire
 /// Processes doubtful inputs one by one, and writes those that can never be processed to the dead letters
 /// (docs/decisions/0011).
 extension ShellSession {
-    /// A unit that is processed alone: a row that is due before the record, or the record itself.
+    /// What is processed in one transaction while inputs are processed alone: a row that is due before the input, or the
+    /// input itself.
     private enum Step {
         case dueRow
         case input
@@ -30,22 +31,22 @@ extension ShellSession {
     ///
     /// - Returns: false when a step failed; the consumer is rewound to the record.
     func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
-        var number = 0
+        var stepIndex = 0
         while partition.isDue(before: record) {
-            guard try self.processStep(.dueRow, number, record, partition) else { return false }
-            number += 1
+            guard try self.processStep(.dueRow, stepIndex, record, partition) else { return false }
+            stepIndex += 1
         }
-        return try self.processStep(.input, number, record, partition)
+        return try self.processStep(.input, stepIndex, record, partition)
     }
 
     private func processStep(
-        _ step: Step, _ number: Int, _ record: IncomingRecord, _ partition: OwnedPartition
+        _ step: Step, _ stepIndex: Int, _ record: IncomingRecord, _ partition: OwnedPartition
     ) throws -> Bool {
         guard let group = self.group else { return false }
         var replies: [OutgoingRecord] = []
         do {
             try self.throwIfTaken(partition, [record])
-            switch partition.attempts.beginAlone(step: number, at: partition.position) {
+            switch partition.attempts.beginAlone(step: stepIndex, at: partition.position) {
             case .setAside:
                 try self.setAside(step, record, partition, .deaths, group)
                 return true
