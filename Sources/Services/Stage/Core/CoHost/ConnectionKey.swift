@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The key of a row of the connection machine.
 ///
-/// It is a struct of plain parts, so that a look-up compares keys without copying them.
+/// Its parts are stored separately, so a look-up need not build a combined string.
 package struct ConnectionKey: RowKey {
     /// The kind of row; keys are sorted by their kind first.
     package enum Kind: Int, Sendable, CaseIterable {
@@ -12,17 +12,22 @@ package struct ConnectionKey: RowKey {
         case request
         case connection
         case battle
+        /// The row of the users who were kicked from a live.
         case fence
-        case outcomes
+        /// The row of a session's recent calls and their outcomes.
+        case idempotencyWindow
 
-        fileprivate var name: String {
+        /// The name in the stored key.
+        ///
+        /// Two names differ from their cases, because stored names never change.
+        fileprivate var storedName: String {
             switch self {
             case .live: "live"
             case .request: "request"
             case .connection: "connection"
             case .battle: "battle"
             case .fence: "floors"
-            case .outcomes: "outcomes"
+            case .idempotencyWindow: "outcomes"
             }
         }
     }
@@ -49,8 +54,8 @@ package struct ConnectionKey: RowKey {
     /// The revocation fence of users who were kicked from a live.
     package static func fence(_ live: LiveKey) -> ConnectionKey { ConnectionKey(.fence, live.app, live.live.text) }
     /// A session's idempotency window.
-    package static func outcomes(_ app: AppID, _ session: SessionID) -> ConnectionKey {
-        ConnectionKey(.outcomes, app, session.text)
+    package static func idempotencyWindow(_ app: AppID, _ session: SessionID) -> ConnectionKey {
+        ConnectionKey(.idempotencyWindow, app, session.text)
     }
 
     /// A key; only a request has an invitee.
@@ -66,25 +71,27 @@ package struct ConnectionKey: RowKey {
     package var live: LiveKey { LiveKey(self.app, LiveID(self.name)) }
 
     package var text: String {
-        let text = "\(self.kind.name)/\(self.app.text)/\(self.name)"
+        let text = "\(self.kind.storedName)/\(self.app.text)/\(self.name)"
         return self.kind == .request ? "\(text)/\(self.invitee.text)" : text
     }
 
     package init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.name == parts[0] }),
+        guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.storedName == parts[0] }),
             parts.count == (kind == .request ? 4 : 3)
         else { return nil }
         self.init(kind, AppID(parts[1]), parts[2], invitee: LiveID(kind == .request ? parts[3] : ""))
     }
 
     package static func == (a: ConnectionKey, b: ConnectionKey) -> Bool {
-        // Swift compares two short strings as machine words, without a function call, so the texts are compared
-        // directly.
+        // The texts are compared directly, because Swift compares two short strings as machine words, without a call.
         a.kind == b.kind && a.name == b.name && a.invitee.text == b.invitee.text && a.app.text == b.app.text
     }
 
-    /// Hashes only the name and the invitee, because hashing must be cheap; `==` compares the rest.
+    /// Hashes only the name and the invitee.
+    ///
+    /// Every look-up hashes its key, so hashing must be cheap, and two keys rarely differ in the kind or the app alone.
+    /// `==` compares all parts.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(self.name)
         if self.kind == .request { hasher.combine(self.invitee.text) }
@@ -107,15 +114,19 @@ package enum ConnectionRow: JournalRow, Codable {
     indirect case connection(connection: ConnectionView)
     indirect case battle(battle: Battle)
     case fence(fence: RevocationFence)
-    case outcomes(outcomes: CallWindow)
+    case idempotencyWindow(window: CallWindow)
 
-    /// The names in stored rows.
+    /// The names in stored rows; two differ from the cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
-        case live, request, connection, battle, outcomes
+        case live, request, connection, battle
         case fence = "floors"
+        case idempotencyWindow = "outcomes"
     }
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
+    }
+    private enum IdempotencyWindowCodingKeys: String, CodingKey {
+        case window = "outcomes"
     }
 
     package var due: Timestamp? {
@@ -123,13 +134,14 @@ package enum ConnectionRow: JournalRow, Codable {
         case .live, .connection, .fence: nil
         case .request(let request): request.expiresAt
         case .battle(let battle): battle.due
-        case .outcomes(let window): window.due
+        case .idempotencyWindow(let window): window.due
         }
     }
 
-    /// A placeholder that replaces the row while its content is changed.
+    /// The row's value while its content is being changed.
     ///
-    /// If the row kept a second reference to its content, the change would copy the content.
+    /// It takes the place of the content, so that the code which changes the content has the only reference to it. With
+    /// a second reference in the row, Swift would copy the content before the change.
     private static var placeholder: ConnectionRow { .fence(fence: RevocationFence()) }
 
     /// Changes the row in place, if it is a live.
@@ -142,20 +154,21 @@ package enum ConnectionRow: JournalRow, Codable {
 
     /// Records the outcome of a call, if the row is an idempotency window.
     mutating func record(_ outcome: CallOutcome, of counter: Int64, at moment: Moment) {
-        guard case .outcomes(var window) = self else { return }
+        guard case .idempotencyWindow(var window) = self else { return }
         self = Self.placeholder
         window.record(outcome, of: counter, at: moment)
-        self = .outcomes(outcomes: window)
+        self = .idempotencyWindow(window: window)
     }
 
-    /// Handles the due time of an idempotency window.
+    /// Handles a row that is due: removes the old outcomes of an idempotency window.
     ///
-    /// - Returns: whether the row must be removed.
+    /// - Returns: whether the row must be removed: for an idempotency window, whether it has expired; for every other
+    ///   row, true, because other rows are always removed when they are due.
     mutating func expire(at moment: Moment) -> Bool {
-        guard case .outcomes(var window) = self else { return true }
+        guard case .idempotencyWindow(var window) = self else { return true }
         self = Self.placeholder
-        let hasEnded = window.expire(at: moment)
-        self = .outcomes(outcomes: window)
-        return hasEnded
+        let hasExpired = window.expire(at: moment)
+        self = .idempotencyWindow(window: window)
+        return hasExpired
     }
 }

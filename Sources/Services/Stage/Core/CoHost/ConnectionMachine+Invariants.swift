@@ -18,7 +18,7 @@ extension ConnectionMachine {
                 case (.connection, .connection(let view)?): self.check(view, key.app, journal)
                 case (.battle, .battle(let battle)?): self.check(battle, key.app, journal, now)
                 case (.fence, .fence?): []
-                case (.outcomes, .outcomes(let window)?):
+                case (.idempotencyWindow, .idempotencyWindow(let window)?):
                     window.due <= now ? ["I15: outcomes outlived their time"] : []
                 default: ["a row of another kind"]
                 }

@@ -43,7 +43,7 @@ package struct ConnectionMachine: Machine {
     ) {
         switch key.kind {
         case .live, .connection, .fence: break
-        case .outcomes: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        case .idempotencyWindow: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
         case .request:
             self.withStep(key.app, &journal, moment, &effects) { $0.timeOutRequest(key.live.live, key.invitee) }
         case .battle:
@@ -80,9 +80,9 @@ package struct ConnectionMachine: Machine {
 
     /// Decides and answers a call; a repeated call gets the same answer (I15).
     private static func answer(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
-        let key = ConnectionKey.outcomes(step.app, caller.request.session)
+        let key = ConnectionKey.idempotencyWindow(step.app, caller.request.session)
         let index = step.journal.index(of: key)
-        if let index, case .outcomes(let window)? = step.journal.row(at: index),
+        if let index, case .idempotencyWindow(let window)? = step.journal.row(at: index),
             let repeatedEffects = window.effectsOfRepeatedCall(caller, app: step.app)
         {
             step.effects.append(contentsOf: repeatedEffects)
@@ -107,7 +107,7 @@ package struct ConnectionMachine: Machine {
         } else {
             var window = CallWindow(at: moment)
             window.record(answer, of: caller.counter, at: moment)
-            step.journal[key] = .outcomes(outcomes: window)
+            step.journal[key] = .idempotencyWindow(window: window)
         }
         step.effects.append(.reply(Reply(to: caller, app: step.app, outcome)))
     }
