@@ -36,7 +36,7 @@ extension BoundaryTableTests {
                 // The supervisor starts nothing again, so that an ended process is seen.
                 for process in cluster.processes {
                     #expect(
-                        process.restarts == 0 && process.lastEnd == nil,
+                        process.restarts == 0 && process.lastExitDescription == nil,
                         "\(process.name) ended: \(topic.rawValue)")
                 }
             }

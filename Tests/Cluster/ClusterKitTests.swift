@@ -82,7 +82,7 @@ import Testing
                 let after = try cluster.process(named: name)
                 #expect(after.pid != before.pid && after.restarts == 1)
                 #expect(after.ports == before.ports && after.opsPort == before.opsPort)
-                #expect(after.lastEnd == "was ended by signal 9")
+                #expect(after.lastExitDescription == "was ended by signal 9")
             }
         }
     }

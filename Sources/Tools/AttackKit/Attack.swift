@@ -10,8 +10,8 @@ package protocol Attack: Sendable {
     var summary: String { get }
     /// The port and protocol of the gateway that the attack uses.
     var channel: AttackChannel { get }
-    /// The interval at which `AttackClient.takeTurn()` is called; nil if connections send only when they open.
-    var turn: Duration? { get }
+    /// The interval at which `AttackClient.takeTurn()` is called; nil if the clients take no turns.
+    var turnInterval: Duration? { get }
     /// How many connections the attack keeps open.
     ///
     /// - Parameter limit: the maximum, given by `--connections`.
@@ -34,9 +34,9 @@ package enum AttackChannel: Hashable, Sendable {
 
 /// The parameters of one connection of an attack.
 package struct AttackClientSetting: Sendable {
-    /// The number of the connection; a replacement has the number of the connection that it replaces.
+    /// The index of the connection among those of the attack; a replacement has the index of the one that it replaces.
     package var index: Int
-    /// How many connections had this number before.
+    /// How many connections had this index before.
     package var attempt: Int
     /// A part of the names of users and lives, different in each attack and run.
     package var name: String
@@ -60,7 +60,7 @@ package protocol AttackClient {
     mutating func opened() -> [AttackBytes]
     /// Called when the gateway has replied to a call.
     mutating func replied(_ outcome: Outcome) -> [AttackBytes]
-    /// Called at each interval `Attack.turn`.
+    /// Called at each interval `Attack.turnInterval`.
     mutating func takeTurn() -> [AttackBytes]
     /// Called when the attack ends: the calls remove what the client has created.
     mutating func cleanUp() -> [AttackBytes]

@@ -3,7 +3,7 @@
 /// All attacks, in the order in which they run.
 package enum AttackCatalog {
     package static let all: [any Attack] = [
-        NumberAttack(), NumberHTTPAttack(), RecordAttack(), SlowAttack(.head), SlowAttack(.body),
+        NumberAttack(), NumberHTTPAttack(), OversizedRowAttack(), SlowAttack(.head), SlowAttack(.body),
         SlowAttack(.handshake), HalfFrameAttack(), PingFlood(), JoinFlood(), LoginFlood(), MessageFlood(),
         PayloadAttack(.numbers, over: .http), PayloadAttack(.numbers, over: .webSocket),
         PayloadAttack(.deep, over: .http), PayloadAttack(.deep, over: .webSocket),

@@ -6,47 +6,52 @@ import StageCore
 /// Measures how many commands the connection machine handles in one CPU second, including rows, idempotency windows
 /// and effects.
 ///
-/// A thousand pairs of lives of one app connect, battle, score and disconnect repeatedly; all pairs take each step
-/// before the next step begins. Each owner calls in its own session. The app's backend sends the scores in a few
+/// A thousand pairs of lives of one app repeat a sequence of steps: they connect, battle, score and disconnect. All pairs
+/// take each step before the next step begins. Each owner calls in its own session. The app's backend sends the scores in a few
 /// sessions of its own.
-enum ConnectionBench {
+enum CoHostBench {
     static let benchmark = Benchmark(
         name: "connections", summary: "co-host and battle commands per CPU second of the connection machine",
-        run: { try ConnectionBench.measure() })
+        run: { try CoHostBench.measure() })
 
     /// The target: the minimum number of commands per CPU second.
     private static let minimumRate = 200_000.0
+    /// The number of runs; the report shows medians.
     private static let rounds = BenchReport.rounds(5)
 
     private static func measure() throws -> BenchReport {
         var rates: [Double] = []
-        // Microseconds per command: for each step, the values of all rounds.
-        var microseconds: [[Double]] = Array(repeating: [], count: ConnectionSchedule.steps.count)
+        // Microseconds per command: for each step, one value per run.
+        var microseconds: [[Double]] = Array(repeating: [], count: CoHostBenchRun.steps.count)
         for _ in 0..<self.rounds {
-            var schedule = ConnectionSchedule()
-            let secondsByStep = try schedule.run()
-            let commandsPerStep = Double(ConnectionSchedule.pairs * ConnectionSchedule.repetitions)
+            var run = CoHostBenchRun()
+            let secondsByStep = try run.runSteps()
+            let commandsPerStep = Double(CoHostBenchRun.pairs * CoHostBenchRun.repetitions)
             rates.append(
-                commandsPerStep * Double(ConnectionSchedule.steps.count) / secondsByStep.reduce(0, +))
+                commandsPerStep * Double(CoHostBenchRun.steps.count) / secondsByStep.reduce(0, +))
             for (index, seconds) in secondsByStep.enumerated() {
                 microseconds[index].append(seconds / commandsPerStep * 1e6)
             }
         }
         let rate = median(rates)
         var report = BenchReport(values: [("commands_per_second", rate)], reachesTarget: rate >= self.minimumRate)
-        for step in ConnectionSchedule.Step.allCases {
-            let times = ConnectionSchedule.steps.indices.filter { ConnectionSchedule.steps[$0] == step }.map {
+        for kind in CoHostBenchRun.StepKind.allCases {
+            let times = CoHostBenchRun.steps.indices.filter { CoHostBenchRun.steps[$0] == kind }.map {
                 median(microseconds[$0])
             }
-            report.values.append(("\(step.rawValue)_microseconds", times.reduce(0, +) / Double(times.count)))
+            report.values.append(("\(kind.rawValue)_microseconds", times.reduce(0, +) / Double(times.count)))
         }
         return report
     }
 }
 
-/// One run: the machine, its rows and its offset in the inbox.
-private struct ConnectionSchedule {
-    enum Step: String, CaseIterable {
+/// One run of all steps: the connection machine, its rows and its offset in the inbox.
+private struct CoHostBenchRun {
+    /// The kind of a step.
+    ///
+    /// The raw values are the keys of the printed report. Three differ from their cases, because the keys must stay
+    /// those of earlier reports.
+    enum StepKind: String, CaseIterable {
         case request, accept, seats
         case requestBattle = "ask"
         case acceptBattle = "agree"
@@ -56,10 +61,12 @@ private struct ConnectionSchedule {
     }
 
     static let pairs = 1_000
-    /// The number of requests that the rate limiter lets a live send without a pause.
+    /// How often a run repeats all steps.
+    ///
+    /// It is the number of requests that the rate limiter lets a live send without a pause.
     static let repetitions = Int(RequestRateLimiter.burst)
     private static let backendSessions = 64
-    static let steps: [Step] =
+    static let steps: [StepKind] =
         [.request, .accept, .seats, .seats, .requestBattle, .acceptBattle] + Array(repeating: .score, count: 10) + [
             .exitBattle, .exitBattle, .exit,
         ]
@@ -73,7 +80,7 @@ private struct ConnectionSchedule {
     private var firstBattleOffset: Int64 = 0
 
     /// Runs all steps of all repetitions and returns the CPU seconds of each step, summed over the repetitions.
-    mutating func run() throws -> [Double] {
+    mutating func runSteps() throws -> [Double] {
         for live in 0..<(2 * Self.pairs) {
             let owner = UserInfo(userID: UserID("host-\(live)"), userName: "Host \(live)")
             self.handle(.opened(live: Self.live(live), owner: owner, isVoice: false))
@@ -82,14 +89,14 @@ private struct ConnectionSchedule {
         self.effects.removeAll(keepingCapacity: true)
         var seconds = Array(repeating: 0.0, count: Self.steps.count)
         for repetition in 0..<Self.repetitions {
-            for (index, step) in Self.steps.enumerated() {
-                if step == .requestBattle { self.firstBattleOffset = self.offset }
+            for (index, kind) in Self.steps.enumerated() {
+                if kind == .requestBattle { self.firstBattleOffset = self.offset }
                 let counter = repetition * Self.steps.count + index
-                let inputs = (0..<Self.pairs).map { self.command(step, at: index, pair: $0, counter: Int64(counter)) }
+                let inputs = (0..<Self.pairs).map { self.command(kind, at: index, pair: $0, counter: Int64(counter)) }
                 let start = threadCPUSeconds()
                 for input in inputs { self.handle(input) }
                 // Only a change of seats has no reply to check.
-                if step != .seats { try self.check(step) }
+                if kind != .seats { try self.check(kind) }
                 // Each step is one transaction.
                 self.rows.commit()
                 self.effects.removeAll(keepingCapacity: true)
@@ -108,16 +115,16 @@ private struct ConnectionSchedule {
 
     /// Checks that the step's last command was accepted, because rejected commands would be fast and would measure
     /// nothing.
-    private func check(_ step: Step) throws {
+    private func check(_ kind: StepKind) throws {
         guard case .reply(let reply)? = self.effects.last, case .success = reply.outcome else {
-            throw BenchFailure(description: "\(step.rawValue) gave \(String(describing: self.effects.last))")
+            throw BenchFailure(description: "\(kind.rawValue) gave \(String(describing: self.effects.last))")
         }
     }
 
     private static func live(_ number: Int) -> LiveID { LiveID("live-\(number)") }
 
-    /// The command of a pair of lives for the step at `index` of `steps`.
-    private func command(_ step: Step, at index: Int, pair: Int, counter: Int64) -> ConnectionCommand {
+    /// The command of a pair of lives for the step of this kind at `index` of `steps`.
+    private func command(_ kind: StepKind, at index: Int, pair: Int, counter: Int64) -> ConnectionCommand {
         let (a, b) = (Self.live(2 * pair), Self.live(2 * pair + 1))
         let battle = BattleID("b-\(self.firstBattleOffset + Int64(pair))")
         // The host of the first live (0) or the second live (1) of the pair.
@@ -127,7 +134,7 @@ private struct ConnectionSchedule {
                 request: RequestID(session: SessionID("session-\(2 * pair + member)"), counter: counter),
                 replyTo: "gateway-1", ticket: Ticket(1))
         }
-        switch step {
+        switch kind {
         case .request:
             return .request(
                 from: a, to: [b], layoutTemplate: 0, timeoutSeconds: 30, extensionInfo: "", caller: host(0))

@@ -3,7 +3,7 @@ import Glibc
 
 /// The benchmarks by name; `bench NAME [--json] [--once]` runs one.
 let benchmarks = [
-    BarrageBench.benchmark, DirectoryBench.benchmark, SeatBench.benchmark, ConnectionBench.benchmark,
+    BarrageBench.benchmark, DirectoryBench.benchmark, SeatBench.benchmark, CoHostBench.benchmark,
     FrameBench.benchmark, FanoutBench.benchmark, IdleBench.benchmark,
 ]
 

@@ -25,8 +25,14 @@ package struct ClusterState: Sendable, Codable, Equatable {
         package var problem: String?
         /// The number of restarts.
         package var restarts: Int
-        /// A description of the process's last end; nil if it never ended.
-        package var lastEnd: String?
+        /// How the process ended last, such as `was ended by signal 9`; nil if it never ended.
+        package var lastExitDescription: String?
+
+        /// The names in `state.json`.
+        private enum CodingKeys: String, CodingKey {
+            case name, kind, pid, opsPort, ports, log, ready, problem, restarts
+            case lastExitDescription = "lastEnd"
+        }
     }
 
     /// The addresses of one gateway.
@@ -50,7 +56,7 @@ package struct ClusterState: Sendable, Codable, Equatable {
     /// The process that supervises all others.
     package var supervisor: Int32
     /// Whether all processes of the cluster are listed; false until a starting cluster has started its services.
-    package var isWhole: Bool
+    package var listsAllProcesses: Bool
     /// `embedded`, `kafka` (started from a directory) or `external`.
     package var broker: String
     /// Kafka's bootstrap addresses; empty until they are known.
@@ -71,8 +77,14 @@ package struct ClusterState: Sendable, Codable, Equatable {
     /// The processes, in the order in which they were started.
     package var processes: [Process]
 
+    /// The names in `state.json`.
+    private enum CodingKeys: String, CodingKey {
+        case version, supervisor, broker, kafka, kafkaOptions, brokers, redis, partitions, apps, gateways, processes
+        case listsAllProcesses = "isWhole"
+    }
+
     /// Whether every process runs and was ready at the last probe.
-    package var isReady: Bool { self.isWhole && self.processes.allSatisfy { $0.pid != nil && $0.ready } }
+    package var isReady: Bool { self.listsAllProcesses && self.processes.allSatisfy { $0.pid != nil && $0.ready } }
 
     /// Reads the state of the cluster that runs in `runDirectory`.
     ///

@@ -14,7 +14,7 @@ extension LocalCluster {
             }
         let redis = table["redis"]?.plan.ports["redis"] ?? 0
         return ClusterState(
-            supervisor: getpid(), isWhole: table.isWhole, broker: broker, kafka: table.kafka,
+            supervisor: getpid(), listsAllProcesses: table.listsAllProcesses, broker: broker, kafka: table.kafka,
             kafkaOptions: self.options.kafkaArguments.isEmpty ? nil : self.options.kafkaArguments, brokers: brokers,
             redis: "127.0.0.1:\(redis)",
             partitions: self.options.partitions, apps: self.appsFile,
@@ -32,7 +32,7 @@ extension LocalCluster {
         ClusterState.Process(
             name: member.plan.name, kind: member.plan.kind, pid: member.pid, opsPort: member.plan.opsPort,
             ports: member.plan.ports, log: member.plan.log, ready: member.pid != nil && member.isReady,
-            restarts: max(0, member.starts - 1), lastEnd: member.lastEnd?.description)
+            restarts: max(0, member.starts - 1), lastExitDescription: member.lastEnd?.description)
     }
 
     private func gateway(_ member: ClusterMember) -> ClusterState.Gateway? {

@@ -245,7 +245,7 @@ package final class LocalCluster: Sendable {
         }
         if let demo = parts.demo { self.supervise(demo, desiredState: .waiting) }
         self.table.update { table in
-            table.isWhole = true
+            table.listsAllProcesses = true
             table.version += 1
         }
     }

@@ -92,7 +92,7 @@ struct ProcessTable: Sendable {
     /// The number of instances that each service has had so far, from which the next instance gets its number.
     var instances: [ServiceKind: Int] = [:]
     /// Whether every process of the options is in the table.
-    var isWhole = false
+    var listsAllProcesses = false
     var isStopping = false
     var hasEnded = false
 

@@ -35,7 +35,7 @@ struct ClusterStatusPrinter: Sendable {
         if let pid = process.pid {
             return "  \(process.paddedName) \(process.ready ? "ready   " : "starting") pid \(pid)  \(process.portList)"
         }
-        return process.lastEnd.map { "  \(process.paddedName) down     \($0); log: \(process.log)" }
+        return process.lastExitDescription.map { "  \(process.paddedName) down     \($0); log: \(process.log)" }
     }
 
     /// Prints the addresses and the next steps.

@@ -80,7 +80,7 @@ final class DashboardCluster: Sendable {
                 let page = process.opsPort.flatMap { withMetrics ? HealthProbe.metrics(port: $0) : nil }
                 return ProcessReading(
                     name: process.name, kind: process.kind, pid: process.pid, isReady: process.ready,
-                    problem: process.problem, restarts: process.restarts, lastEnd: process.lastEnd,
+                    problem: process.problem, restarts: process.restarts, lastEnd: process.lastExitDescription,
                     metrics: page.map { MetricsTable(MetricsPage($0)) })
             }
         }

@@ -19,7 +19,7 @@ enum StatusCommand: Subcommand {
         let isJSON = reader.flag("json", help: "print one JSON object instead of a table")
         let url = reader.optionalString(
             "url", placeholder: "URL",
-            help: "ask only this address, such as http://127.0.0.1:8082/readyz, as a container's health check does")
+            help: "check only this URL, e.g. http://127.0.0.1:8082/readyz (for container health checks)")
         try reader.finish()
 
         let deadline = ContinuousClock.now + .seconds(waitSeconds)
@@ -60,13 +60,13 @@ enum StatusCommand: Subcommand {
     private static func table(_ state: ClusterState) -> String {
         var lines = state.processes.map { process in
             let phase = process.pid == nil ? "down     " : process.ready ? "ready    " : "not ready"
-            let pid = process.pid.map { "pid \($0)" } ?? process.lastEnd ?? "not started yet"
+            let pidOrReason = process.pid.map { "pid \($0)" } ?? process.lastExitDescription ?? "not started yet"
             let restarts = process.restarts == 0 ? "" : "  restarted \(process.restarts)×"
             let problem = process.problem.map { "  \($0)" } ?? ""
-            return "\(process.paddedName) \(phase) \(pid)  \(process.portList)\(restarts)\(problem)"
+            return "\(process.paddedName) \(phase) \(pidOrReason)  \(process.portList)\(restarts)\(problem)"
         }
         let notReady = state.processes.count { $0.pid == nil || !$0.ready }
-        if !state.isWhole { lines.append("the cluster is starting: more processes follow") }
+        if !state.listsAllProcesses { lines.append("the cluster is starting: more processes follow") }
         lines.append(notReady == 0 ? "all \(state.processes.count) processes are ready" : "\(notReady) not ready")
         lines += state.gateways.map { "\($0.name): WebSocket \($0.webSocket), HTTP \($0.http)" }
         return lines.joined(separator: "\n")

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `the record attack bans only in a live of its own, and ends the live`() {
-        var client = Self.client(RecordAttack(), index: 1)
+        var client = Self.client(OversizedRowAttack(), index: 1)
         _ = client.opened()
         #expect(client.takeTurn().isEmpty && client.cleanUp().isEmpty)
         #expect(Self.texts(client.replied(Self.loggedIn)).first?.contains("live.create") == true)

@@ -6,7 +6,7 @@ package struct PingFlood: Attack {
     package let name = "ping-flood"
     package let summary = "2,000 pings a second of each connection, half of them logged in"
     package let channel = AttackChannel.webSocket
-    package let turn: Duration? = .milliseconds(50)
+    package let turnInterval: Duration? = .milliseconds(50)
 
     package func connections(limit: Int) -> Int { min(limit, 20) }
 
@@ -21,7 +21,7 @@ package struct JoinFlood: Attack {
     package let name = "join-flood"
     package let summary = "one user joins and leaves a live of honest viewers 100 times a second"
     package let channel = AttackChannel.webSocket
-    package let turn: Duration? = .milliseconds(20)
+    package let turnInterval: Duration? = .milliseconds(20)
 
     package func connections(limit: Int) -> Int { 1 }
 
@@ -38,7 +38,7 @@ package struct MessageFlood: Attack {
     package let name = "message-flood"
     package let summary = "one user sends 150 messages a second to a live of honest viewers"
     package let channel = AttackChannel.webSocket
-    package let turn: Duration? = .milliseconds(20)
+    package let turnInterval: Duration? = .milliseconds(20)
 
     package func connections(limit: Int) -> Int { 1 }
 
@@ -55,7 +55,7 @@ package struct LoginFlood: Attack {
     package let name = "login-flood"
     package let summary = "logins on new connections and on open ones; half of the tokens are forged"
     package let channel = AttackChannel.webSocket
-    package let turn: Duration? = .milliseconds(100)
+    package let turnInterval: Duration? = .milliseconds(100)
 
     package func connections(limit: Int) -> Int { min(limit, 1_000) }
 

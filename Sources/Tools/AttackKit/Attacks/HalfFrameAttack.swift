@@ -7,7 +7,7 @@ package struct HalfFrameAttack: Attack {
     package let name = "half-frames"
     package let summary = "many WebSockets that each send half of a frame of 15 KB and stop"
     package let channel = AttackChannel.webSocket
-    package let turn: Duration? = nil
+    package let turnInterval: Duration? = nil
 
     package func connections(limit: Int) -> Int { limit }
 

@@ -8,7 +8,7 @@ package struct NumberAttack: Attack {
     package let name = "number"
     package let summary = "cursors, offsets, times and ids at the ends of their ranges, in calls"
     package let channel = AttackChannel.webSocket
-    package let turn: Duration? = .milliseconds(60)
+    package let turnInterval: Duration? = .milliseconds(60)
 
     package func connections(limit: Int) -> Int { min(limit, 10) }
 

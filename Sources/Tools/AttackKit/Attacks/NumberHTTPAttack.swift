@@ -6,7 +6,7 @@ package struct NumberHTTPAttack: Attack {
     package let name = "number-http"
     package let summary = "the same numbers in queries, lengths and headers of HTTP requests"
     package let channel = AttackChannel.http
-    package let turn: Duration? = nil
+    package let turnInterval: Duration? = nil
 
     package func connections(limit: Int) -> Int { min(limit, 300) }
 

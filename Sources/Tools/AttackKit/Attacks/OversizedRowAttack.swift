@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The owner of a live fills its row of bans with the longest texts, one live in each partition of the directory.
+/// An owner makes stored rows as large as the gateway allows, in one live of each partition of the directory.
 ///
-/// A row that grows beyond the broker's limit of a message makes every batch of its partition fail.
-package struct RecordAttack: Attack {
+/// The bans with the longest reasons enlarge the row of bans, and the longest metadata enlarge the row of the live. If a
+/// row exceeds the broker's maximum message size, every batch of its partition fails.
+package struct OversizedRowAttack: Attack {
     package let name = "record"
     package let summary = "an owner in each partition bans 20 users at a time with the longest reasons"
     package let channel = AttackChannel.webSocket
-    package let turn: Duration? = .milliseconds(100)
+    package let turnInterval: Duration? = .milliseconds(100)
 
     package func connections(limit: Int) -> Int { min(limit, 12) }
 
@@ -16,16 +17,16 @@ package struct RecordAttack: Attack {
         let name = "\(setting.name)-\(setting.index)-\(setting.attempt)"
         let live = PartitionedName.live(
             name, app: setting.app, partition: setting.index % setting.partitions, of: setting.partitions)
-        return RecordClient(token: setting.token("\(setting.name)-\(setting.index)"), live: live ?? name)
+        return OversizedRowClient(token: setting.token("\(setting.name)-\(setting.index)"), live: live ?? name)
     }
 }
 
-private struct RecordClient: AttackClient {
+private struct OversizedRowClient: AttackClient {
     let token: String
     let live: String
     private var writer = CallWriter()
     private var turns = 0
-    private var isIn = false
+    private var hasJoined = false
 
     init(token: String, live: String) {
         self.token = token
@@ -38,32 +39,32 @@ private struct RecordClient: AttackClient {
         switch outcome {
         case .success(.loggedIn): return [self.writer.call("live.create", "{\"live\":\"\(self.live)\"}")]
         case .success(.live): return [self.writer.call("live.join", "{\"live\":\"\(self.live)\"}")]
-        case .success(.joined): self.isIn = true
+        case .success(.joined): self.hasJoined = true
         default: break
         }
         return []
     }
 
     mutating func takeTurn() -> [AttackBytes] {
-        guard self.isIn else { return [] }
+        guard self.hasJoined else { return [] }
         self.turns += 1
         let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
             .joined(separator: ",")
-        // A control character is six bytes as JSON, a quote is two. Services refuse control characters, so only the one
-        // call in eight whose reason has quotes is applied. A service that accepted both would write a row of 1,000
-        // bans that exceeds the broker's default limit of a message.
-        let isShort = self.turns % 8 == 0
-        let reason = String(repeating: isShort ? #"\""# : #"\u0001"#, count: isShort ? 100 : 200)
+        // A control character is six bytes in JSON, a quote is two. Services refuse control characters, so only the one
+        // call in eight whose reason consists of quotes is applied. A service that accepted both would write a row of 1,000
+        // bans that exceeds the broker's default maximum message size.
+        let usesQuotes = self.turns % 8 == 0
+        let reason = String(repeating: usesQuotes ? #"\""# : #"\u0001"#, count: usesQuotes ? 100 : 200)
         let ban = "{\"live\":\"\(self.live)\",\"users\":[\(users)],\"duration\":-1,\"reason\":\"\(reason)\"}"
-        let value = String(repeating: #"\u0001"#, count: 2_000)
-        let values = (0..<4).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
+        let metadataValue = String(repeating: #"\u0001"#, count: 2_000)
+        let metadata = (0..<4).map { "\"k\($0)\":\"\(metadataValue)\"" }.joined(separator: ",")
         return [
             self.writer.call("live.ban", ban),
-            self.writer.call("metadata.set", "{\"live\":\"\(self.live)\",\"metadata\":{\(values)}}"),
+            self.writer.call("metadata.set", "{\"live\":\"\(self.live)\",\"metadata\":{\(metadata)}}"),
         ]
     }
 
     mutating func cleanUp() -> [AttackBytes] {
-        self.isIn ? [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] : []
+        self.hasJoined ? [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] : []
     }
 }

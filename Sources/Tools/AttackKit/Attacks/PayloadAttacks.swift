@@ -13,14 +13,15 @@ package struct PayloadAttack: Attack {
     package let name: String
     package let summary: String
     package let channel: AttackChannel
-    package let turn: Duration?
+    /// nil over HTTP, where the clients take no turns: each connection sends one request when it opens.
+    package let turnInterval: Duration?
     private let params: String
 
     /// An attack with this payload.
     package init(_ payload: Payload, over channel: AttackChannel) {
         let isHTTP = channel == .http
         self.channel = channel
-        self.turn = isHTTP ? nil : .milliseconds(100)
+        self.turnInterval = isHTTP ? nil : .milliseconds(100)
         let bytes = isHTTP ? Self.bodyBytes : Self.messageBytes
         switch payload {
         case .numbers:
@@ -29,8 +30,9 @@ package struct PayloadAttack: Attack {
             self.params = "{\"live\":[" + String(repeating: "1e5,", count: (bytes - 20) / 4) + "1]}"
         case .deep:
             self.name = isHTTP ? "deep-json-http" : "deep-json-websocket"
-            self.summary = "lists in lists, \(bytes / 2) levels, \(isHTTP ? "in HTTP bodies" : "in messages")"
+            // The brackets of a level are two bytes; 40 bytes are left for the rest of the message.
             let depth = bytes / 2 - 20
+            self.summary = "lists in lists, \(depth) levels, \(isHTTP ? "in HTTP bodies" : "in messages")"
             self.params =
                 "{\"live\":" + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
         }

@@ -10,7 +10,7 @@ package struct SlowAttack: Attack {
     package let name: String
     package let summary: String
     package let channel: AttackChannel
-    package let turn: Duration? = .milliseconds(500)
+    package let turnInterval: Duration? = .milliseconds(500)
     private let part: Part
 
     /// An attack that sends this part of a request slowly.

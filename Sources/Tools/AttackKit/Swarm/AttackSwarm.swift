@@ -6,10 +6,10 @@ internal import PlazaModel
 internal import ProtocolClient
 internal import WebSocket
 
-/// All connections of one attack, on an event loop of its own.
+/// All connections of one attack, which share one event loop.
 ///
 /// The swarm opens the connections at an even rate in the first half of the attack, replaces connections that the
-/// gateway closes, and calls each connection at its interval. Each connection has a limited rate, so the attack is
+/// gateway closes, and lets each client take its turns at the attack's interval. Each connection has a limited rate, so the attack is
 /// limited too.
 final class AttackSwarm {
     /// The counts of the attack so far.
@@ -22,14 +22,16 @@ final class AttackSwarm {
     private let loop: EventLoop
     private let onFinish: (AttackTally) -> Void
     private var connections: [Int: AttackConnection] = [:]
-    /// How many connections each number has had.
+    /// How many connections each index has had.
     private var attempts: [Int]
-    /// The numbers without a connection, the next one last.
-    private var waiting: [Int]
-    /// When the next turn of all connections is due, in microseconds of the monotonic clock.
-    private var nextTurn: Int64
-    private let began: Int64
-    private var openedSoFar = 0
+    /// The indexes without a connection; the last one is opened next.
+    private var unconnectedIndexes: [Int]
+    /// When all clients take their next turn, in microseconds of the monotonic clock.
+    private var nextTurnAt: Int64
+    /// When the attack began, in microseconds of the monotonic clock.
+    private let beganAt: Int64
+    /// How many connections were opened so far, replacements included.
+    private var openedCount = 0
     private var isCleaningUp = false
     private var random: SeededRandom
     private var timer: LoopTimer?
@@ -47,9 +49,9 @@ final class AttackSwarm {
         self.onFinish = onFinish
         let count = attack.connections(limit: plan.connections)
         self.attempts = Array(repeating: 0, count: count)
-        self.waiting = Array((0..<count).reversed())
-        self.began = MonotonicClock.microseconds
-        self.nextTurn = self.began
+        self.unconnectedIndexes = Array((0..<count).reversed())
+        self.beganAt = MonotonicClock.microseconds
+        self.nextTurnAt = self.beganAt
         self.random = SeededRandom(seed: plan.seed)
     }
 
@@ -64,12 +66,12 @@ final class AttackSwarm {
     func connectionEnded(_ connection: AttackConnection) {
         guard self.connections[connection.index] === connection else { return }
         self.connections[connection.index] = nil
-        self.waiting.insert(connection.index, at: 0)
+        self.unconnectedIndexes.insert(connection.index, at: 0)
     }
 
     private func advance() {
         let now = MonotonicClock.microseconds
-        let elapsed = Duration.microseconds(now - self.began)
+        let elapsed = Duration.microseconds(now - self.beganAt)
         if elapsed >= self.plan.duration + Self.cleanUpTime { return self.finish() }
         if elapsed >= self.plan.duration {
             if !self.isCleaningUp { for connection in self.connections.values { connection.cleanUp() } }
@@ -77,8 +79,9 @@ final class AttackSwarm {
             return
         }
         self.openConnections(elapsed)
-        if let turn = self.attack.turn, now >= self.nextTurn {
-            self.nextTurn = now + turn.components.seconds * 1_000_000 + turn.components.attoseconds / 1_000_000_000_000
+        if let interval = self.attack.turnInterval, now >= self.nextTurnAt {
+            self.nextTurnAt =
+                now + interval.components.seconds * 1_000_000 + interval.components.attoseconds / 1_000_000_000_000
             for connection in self.connections.values { connection.takeTurn() }
         }
     }
@@ -87,8 +90,8 @@ final class AttackSwarm {
     private func openConnections(_ elapsed: Duration) {
         let share = 2 * (elapsed / self.plan.duration)
         let due = Int(share * Double(self.attempts.count)) + 1
-        while self.openedSoFar < due, let index = self.waiting.popLast() {
-            self.openedSoFar += 1
+        while self.openedCount < due, let index = self.unconnectedIndexes.popLast() {
+            self.openedCount += 1
             self.open(index)
         }
         self.tally.maxOpen = max(self.tally.maxOpen, self.connections.count)
@@ -113,7 +116,7 @@ final class AttackSwarm {
             self.connections[index] = connection
         } catch {
             self.tally.count("not connected: \(error)")
-            self.waiting.insert(index, at: 0)
+            self.unconnectedIndexes.insert(index, at: 0)
         }
     }
 
