@@ -18,7 +18,8 @@ private struct CreateParams: Decodable {
     var join: Bool?
 }
 
-/// Parses `live.*`: lists, reads, creation, changes, the end, joins and leaves.
+/// Parses `live.*`: lists, reads, creation, changes, the end, joins and leaves. `parseSanctionCall` parses bans and
+/// mutes, which are called sanctions.
 extension CallParser {
     func parseLiveCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         switch name {
@@ -44,9 +45,9 @@ extension CallParser {
                 throw ReplyError(.inAnotherRoom, "leave \(currentLive) before you create another live")
             }
             var owner = self.caller.user
-            if let name = params.owner, self.caller.role == .server || name != owner.userID.text {
+            if let ownerID = params.owner, self.caller.role == .server || ownerID != owner.userID.text {
                 // If a user names somebody else as owner, the directory rejects the call.
-                owner = try self.userInfo(name, params.ownerName, params.ownerAvatarURL, "owner")
+                owner = try self.userInfo(ownerID, params.ownerName, params.ownerAvatarURL, "owner")
             } else if self.caller.role == .server {
                 throw ReplyError(.badParameter, "owner is missing: an app's server creates a live for a user")
             }

@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// A read of one live whose answer does not depend on who asks.
+/// A read of one live whose answer is the same for every caller.
 package struct SharedRead: Hashable, Sendable {
     /// What is read.
     package enum Kind: Hashable, Sendable {
@@ -24,18 +24,19 @@ package struct SharedRead: Hashable, Sendable {
     }
 }
 
-/// Calls that are answered together: all that wait for a read when its service is asked get that one answer (R1.20).
+/// Calls that share one answer: when the gateway sends a read's request to its service, all calls that wait for the read
+/// receive the answer to that request (R1.20).
 ///
-/// Entering a live costs a client two reads. Without this, a thousand viewers who enter in one second would ask the
-/// live's services two thousand times; with it, each gateway asks twice.
+/// Entering a live costs a client two reads. If calls shared no answer, a thousand viewers who enter in one second would
+/// cause two thousand requests to the live's services; so each gateway sends two.
 ///
 /// No answer is kept. A call receives an answer to a request that was sent after the gateway had received the call. So the answer
 /// contains all that its caller has done and seen before, and nothing becomes stale when a live changes or ends. The
-/// price is time: in a live that is entered all the time, a call waits for the next ask.
+/// price is time: in a live that viewers enter all the time, a call waits until the next request may be sent.
 package struct SharedReads<Waiter: Sendable>: Sendable {
     /// What to do with a call.
     package enum Verdict: Hashable, Sendable {
-        /// The call waits for an answer. If `asks` is true, ask the service now.
+        /// The call waits for an answer. If `asks` is true, the caller must send a request to the service now.
         case wait(asks: Bool)
         /// Forward the call by itself: too many lives are read at once.
         case forward
@@ -50,18 +51,19 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
 
     private struct Entry: Sendable {
         var bucket = TokenBucket()
-        /// Whether an ask is under way; its answer is for the calls in `asked`.
-        var isAsking = false
+        /// Whether the service has not yet answered the last request.
+        var hasOpenRequest = false
+        /// The calls that receive the answer to the open request.
         var asked: [Waiting] = []
-        /// The calls that were received after the ask had begun: they get the next answer.
+        /// The calls that were received after the open request was sent: they receive the next answer.
         var next: [Waiting] = []
 
-        var isIdle: Bool { !self.isAsking && self.asked.isEmpty && self.next.isEmpty }
+        var isIdle: Bool { !self.hasOpenRequest && self.asked.isEmpty && self.next.isEmpty }
     }
 
-    /// The asks of one read: one a second in the long run.
+    /// The rate of requests for one read: one a second in the long run.
     ///
-    /// A few more are possible after a pause, so that those who enter a quiet live do not wait for each other.
+    /// After a pause a few more are allowed, so that viewers who enter a quiet live do not wait for each other.
     package static var asks: RateLimit { RateLimit(5, per: .seconds(5)) }
     /// The largest number of reads that are tracked.
     package static var maxReads: Int { 10_000 }
@@ -86,37 +88,37 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///   - read: What the call reads.
     ///   - waiter: The call; it is returned with the answer.
     ///   - now: The current time.
-    /// - Returns: Whether the call waits, and whether the service must be asked now.
+    /// - Returns: Whether the call waits, and whether a request must be sent to the service now.
     package mutating func call(_ read: SharedRead, _ waiter: Waiter, at now: MonotonicTime) -> Verdict {
         guard self.waitingCount < Self.maxWaiting else { return .full }
         if self.entries[read] == nil, self.entries.count >= Self.maxReads { return .forward }
         self.entries[read, default: Entry()].next.append(Waiting(waiter: waiter, since: now))
         self.waitingCount += 1
-        return .wait(asks: self.beginAsk(read, at: now))
+        return .wait(asks: self.beginRequest(read, at: now))
     }
 
-    /// Ends an ask.
+    /// Records that the service has answered the open request.
     ///
     /// - Parameters:
-    ///   - read: What was asked for.
+    ///   - read: The read that was requested.
     ///   - now: The current time.
-    /// - Returns: The calls to answer; and whether to ask again now, for calls that were received meanwhile.
+    /// - Returns: The calls to answer; and whether the next request must be sent now, for calls that were received meanwhile.
     package mutating func answered(_ read: SharedRead, at now: MonotonicTime) -> (waiters: [Waiter], asks: Bool) {
         guard let asked = self.entries[read]?.asked else { return ([], false) }
         self.entries[read]?.asked = []
-        self.entries[read]?.isAsking = false
+        self.entries[read]?.hasOpenRequest = false
         self.waitingCount -= asked.count
-        return (asked.map(\.waiter), self.beginAsk(read, at: now))
+        return (asked.map(\.waiter), self.beginRequest(read, at: now))
     }
 
-    /// Returns the reads to ask for now, and the calls whose deadline has passed; forgets reads that nobody makes.
+    /// Returns the reads to request now, and the calls whose deadline has passed; forgets reads that no call waits for.
     package mutating func sweep(at now: MonotonicTime) -> (asks: [SharedRead], overdue: [Waiter]) {
         var asks: [SharedRead] = []
         var overdue: [Waiter] = []
         for read in Array(self.entries.keys) {
             self.removeOverdue(\.asked, of: read, at: now, into: &overdue)
             self.removeOverdue(\.next, of: read, at: now, into: &overdue)
-            if self.beginAsk(read, at: now) { asks.append(read) }
+            if self.beginRequest(read, at: now) { asks.append(read) }
             if let entry = self.entries[read], entry.isIdle, entry.bucket.isFull(at: now.milliseconds * 1000) {
                 self.entries[read] = nil
             }
@@ -124,12 +126,14 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         return (asks, overdue)
     }
 
-    /// Begins an ask for the waiting calls of a read, if none is under way and the rate admits one.
-    private mutating func beginAsk(_ read: SharedRead, at now: MonotonicTime) -> Bool {
-        guard var entry = self.entries[read], !entry.isAsking, !entry.next.isEmpty,
+    /// Begins a request for the waiting calls of a read, if none is open and the rate allows one.
+    ///
+    /// - Returns: Whether the caller must send the request.
+    private mutating func beginRequest(_ read: SharedRead, at now: MonotonicTime) -> Bool {
+        guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.next.isEmpty,
             entry.bucket.take(of: Self.asks, at: now.milliseconds * 1000) == nil
         else { return false }
-        entry.isAsking = true
+        entry.hasOpenRequest = true
         entry.asked = entry.next
         entry.next = []
         self.entries[read] = entry

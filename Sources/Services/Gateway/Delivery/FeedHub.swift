@@ -7,8 +7,8 @@ internal import PlazaModel
 /// Connects the feed thread with the shards: holds the caches of the followed partitions, and the set of shards that
 /// have viewers of each live.
 ///
-/// A shard must subscribe first and then read the cache. It then gets every item at least once: earlier items from the
-/// cache, later ones posted. It drops repeated items by their number.
+/// A shard must subscribe first and then read the cache. It then receives every item at least once: earlier items from the
+/// cache, later ones in its mailbox. It recognizes repeated items by their number and drops them.
 package final class FeedHub: Sendable {
     /// How long a partition without viewers is still read, for clients that resume.
     static let idleTimeout = Milliseconds.seconds(60)
@@ -58,7 +58,7 @@ package final class FeedHub: Sendable {
         for partition in followed { source.follow(partition) }
     }
 
-    /// Removes the source, so that the reading of no further partition is started.
+    /// Removes the source, so that the hub starts to read no further partition.
     func detach() { self.state.withLock { $0.source = nil } }
 
     /// Returns the feed partition of a live.

@@ -33,19 +33,21 @@ final class Client {
     var pendingCalls: [PendingCall] = []
     /// The calls that wait for an answer that several clients share: their ids, and since when they wait.
     var waitingReads: [(id: Int64, since: MonotonicTime)] = []
-    /// The backlog; set while the client's feed is held back.
+    /// The state of a client whose feed is held back; nil while new items are sent to it at once.
     var backlog: Backlog?
-    /// The live whose feed the client gets, and the client's index among the live's viewers.
+    /// The live whose feed is sent to the client, and the client's index among the live's viewers.
     var live: ShardLive?
     var indexInLive = 0
-    /// The number up to which items are not sent to the client: it has them already, or they precede its join.
+    /// The number of the last item that need not be sent to the client: the client has received all items up to it, or
+    /// they precede its join.
     var caughtUpTo: Int64 = 0
     /// The next connection of the same user on this shard.
     var nextOfUser: Client?
     /// The offset of the last notice that was sent to the client.
     var lastNotice: Int64 = -1
-    /// Whether the admission counts the connection as one of its user's.
+    /// Whether the admission control counts this connection among the connections of its user.
     var isCounted = false
+    /// The number of malformed frames that the client has sent.
     var badFrames: UInt8 = 0
     /// Detects late retries.
     var retryAges = RetryAges()
