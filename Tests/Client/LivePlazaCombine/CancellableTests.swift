@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
+import Testing
+
+@Suite struct CancellableTests {
+    @Test func `it runs its action once, when it is cancelled or released`() {
+        var count = 0
+        do {
+            let cancellable = AnyCancellable { count += 1 }
+            cancellable.cancel()
+            cancellable.cancel()
+            #expect(count == 1)
+        }
+        #expect(count == 1)
+        do { _ = AnyCancellable { count += 1 } }
+        #expect(count == 2)
+    }
+
+    @Test func `a set and an array keep subscriptions until they are emptied`() {
+        let subject = PassthroughSubject<Int, Never>()
+        var set: Set<AnyCancellable> = []
+        var array: [AnyCancellable] = []
+        var values: [Int] = []
+        subject.sink { values.append($0) }.store(in: &set)
+        subject.sink { values.append(-$0) }.store(in: &array)
+        subject.send(1)
+        set.removeAll()
+        subject.send(2)
+        array.removeAll()
+        subject.send(3)
+        #expect(values == [1, -1, -2])
+    }
+
+    @Test func `cancelling releases what the closures hold, while the subject lives`() {
+        final class Screen { let isShown = true }
+        let subject = PassthroughSubject<Int, Never>()
+        weak var released: Screen?
+        var cancellables: [AnyCancellable] = []
+        do {
+            let screen = Screen()
+            released = screen
+            for publisher in [
+                subject.map { ($0, screen).0 }.eraseToAnyPublisher(),
+                subject.filter { _ in screen.isShown }
+                    .eraseToAnyPublisher(),
+                subject.merge(with: subject).eraseToAnyPublisher(),
+                subject.combineLatest(subject) { $0 + $1 }.eraseToAnyPublisher(),
+            ] {
+                publisher.sink { _ in _ = screen }.store(in: &cancellables)
+            }
+        }
+        subject.send(1)
+        #expect(released != nil)
+        for cancellable in cancellables { cancellable.cancel() }
+        #expect(released == nil)
+    }
+
+    @Test func `the completion releases what the closures hold, while the cancellable lives`() {
+        final class Screen {}
+        let subject = PassthroughSubject<Int, Never>()
+        weak var released: Screen?
+        let cancellable: AnyCancellable
+        do {
+            let screen = Screen()
+            released = screen
+            cancellable = subject.combineLatest(subject.dropFirst()).map { $0.0 }.sink { _ in _ = screen }
+        }
+        subject.send(1)
+        #expect(released != nil)
+        subject.send(completion: .finished)
+        #expect(released == nil)
+        cancellable.cancel()
+    }
+
+    @Test func `cancelling in the action of another cancellable is safe`() {
+        var second: AnyCancellable?
+        var count = 0
+        let first = AnyCancellable {
+            count += 1
+            second?.cancel()
+        }
+        second = AnyCancellable {
+            count += 1
+            first.cancel()
+        }
+        first.cancel()
+        #expect(count == 2)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
+import Testing
+
+@Suite struct PublishedTests {
+    private final class Model: ObservableObject {
+        @Published var count = 0
+        @Published var name: String?
+    }
+
+    private final class Plain { @Published var count = 1 }
+
+    @Test func `a subscriber gets the present value, and each new one before the property has it`() {
+        let model = Model()
+        var seen: [[Int]] = []
+        let cancellable = model.$count.sink { seen.append([$0, model.count]) }
+        model.count = 1
+        model.count += 1
+        #expect(seen == [[0, 0], [1, 0], [2, 1]])
+        #expect(model.count == 2)
+        _ = cancellable
+    }
+
+    @Test func `the object tells before any of its properties changes`() {
+        let model = Model()
+        var seen: [Int] = []
+        let cancellable = model.objectWillChange.sink { seen.append(model.count) }
+        model.count = 5
+        model.name = "ann"
+        model.count = 6
+        #expect(seen == [0, 5, 5])
+        #expect(model.objectWillChange === model.objectWillChange)
+        _ = cancellable
+    }
+
+    @Test func `the properties of a class that is no observable object publish too`() {
+        let plain = Plain()
+        var values: [Int] = []
+        let cancellable = plain.$count.map { $0 * 10 }.sink { values.append($0) }
+        plain.count = 2
+        #expect(values == [10, 20])
+        _ = cancellable
+    }
+
+    @Test func `assign to a property lasts as long as its object`() {
+        let subject = CurrentValueSubject<String?, Never>("a")
+        weak var released: Model?
+        do {
+            let model = Model()
+            released = model
+            subject.assign(to: &model.$name)
+            #expect(model.name == "a")
+            subject.send("b")
+            #expect(model.name == "b")
+        }
+        #expect(released == nil)
+        subject.send("c")
+    }
+
+    @Test func `an object without such properties may declare its own publisher`() {
+        final class Own: ObservableObject { let objectWillChange = ObservableObjectPublisher() }
+        let own = Own()
+        var count = 0
+        let cancellable = own.objectWillChange.sink { count += 1 }
+        own.objectWillChange.send()
+        #expect(count == 1)
+        _ = cancellable
+    }
+}

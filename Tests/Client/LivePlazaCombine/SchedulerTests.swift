@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import LivePlazaCombine
+import Testing
+
+/// The schedulers of the system, in real time: what is tested is where and in which order actions run, not when.
+@Suite(.timeLimit(.minutes(1))) struct SchedulerTests {
+    /// Waits for the completion of a publisher, and gives its values.
+    private func values<P: Publisher>(of publisher: P) async -> [P.Output] where P.Output: Sendable {
+        let values = Recorded<P.Output>()
+        let kept = Recorded<AnyCancellable>()
+        await withCheckedContinuation { continuation in
+            kept.append(
+                publisher.sink(receiveCompletion: { _ in continuation.resume() }, receiveValue: { values.append($0) }))
+        }
+        return values.all
+    }
+
+    @Test func `a serial queue delivers in order, on the queue`() async {
+        let queue = DispatchQueue(label: "test")
+        let key = DispatchSpecificKey<Int>()
+        queue.setSpecific(key: key, value: 7)
+        let places = await self.values(
+            of: (0..<100).publisher.receive(on: queue).map { [$0, DispatchQueue.getSpecific(key: key) ?? 0] })
+        #expect(places == (0..<100).map { [$0, 7] })
+    }
+
+    @Test func `a concurrent queue delivers in order, one at a time`() async {
+        let queue = DispatchQueue(label: "test", attributes: .concurrent)
+        let values = await self.values(of: (0..<2_000).publisher.receive(on: queue))
+        #expect(values == Array(0..<2_000))
+    }
+
+    @Test func `an operation queue delivers in order`() async {
+        let values = await self.values(of: (0..<200).publisher.receive(on: OperationQueue()))
+        #expect(values == Array(0..<200))
+    }
+
+    @Test func `the main queue delivers on the main thread`() async {
+        let onMain = await self.values(of: Just(0).receive(on: DispatchQueue.main).map { _ in Thread.isMainThread })
+        #expect(onMain == [true])
+    }
+
+    @Test func `debounce and throttle run on a dispatch queue`() async {
+        let queue = DispatchQueue(label: "test")
+        let subject = PassthroughSubject<Int, Never>()
+        let values = Recorded<Int>()
+        let kept = Recorded<AnyCancellable>()
+        await withCheckedContinuation { continuation in
+            kept.append(
+                subject.debounce(for: .milliseconds(5), scheduler: queue).sink {
+                    values.append($0)
+                    continuation.resume()
+                })
+            for value in 1...5 { subject.send(value) }
+        }
+        #expect(values.all.last == 5)
+        let first = await self.values(
+            of: [1, 2, 3].publisher.throttle(for: 0.005, scheduler: queue, latest: true))
+        #expect(first.last == 3)
+    }
+
+    @Test func `a repeated action stops when it is cancelled`() async {
+        let queue = DispatchQueue(label: "test")
+        let count = Recorded<Int>()
+        let kept = Recorded<any Cancellable>()
+        await withCheckedContinuation { continuation in
+            kept.append(
+                queue.schedule(after: queue.now, interval: .milliseconds(1)) {
+                    count.append(1)
+                    if count.all.count == 3 {
+                        kept.all.first?.cancel()
+                        continuation.resume()
+                    }
+                })
+        }
+        #expect(count.all.count >= 3)
+    }
+
+    @Test func `a run loop that waits is woken, and delivers on its own thread in order`() async {
+        let subject = PassthroughSubject<Int, Never>()
+        let values = Recorded<String>()
+        let ready = Recorded<RunLoop>()
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                let own = Thread.current
+                var isDone = false
+                let cancellable = subject.receive(on: RunLoop.current).sink { value in
+                    values.append("\(value) \(Thread.current === own)")
+                    isDone = value == 3
+                }
+                // A loop without a source does not wait. This timer never fires.
+                RunLoop.current.add(
+                    Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
+                ready.append(RunLoop.current)
+                while !isDone { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
+                cancellable.cancel()
+                continuation.resume()
+            }
+            thread.start()
+            DispatchQueue.global().async {
+                while ready.all.isEmpty { DispatchQueue.global().sync {} }
+                for value in 1...3 { subject.send(value) }
+            }
+        }
+        #expect(values.all == ["1 true", "2 true", "3 true"])
+    }
+
+    @Test func `a run loop carries actions out after a time and repeatedly`() {
+        let loop = RunLoop.current
+        var count = 0
+        var isLate = false
+        let start = loop.now
+        loop.schedule(after: start.advanced(by: .milliseconds(5))) {
+            isLate = start.advanced(by: .milliseconds(5)) <= loop.now
+        }
+        let repeated = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count += 1 }
+        while count < 3 || !isLate { _ = loop.run(mode: .default, before: .distantFuture) }
+        repeated.cancel()
+        #expect(isLate)
+    }
+
+    @Test func `spans of time convert, add up and stay within their limits`() {
+        typealias Span = DispatchQueue.SchedulerTimeType.Stride
+        #expect(Span.seconds(2).magnitude == 2_000_000_000)
+        #expect(Span.seconds(0.5) == .milliseconds(500))
+        #expect(Span.milliseconds(1) + .microseconds(1) == .nanoseconds(1_001_000))
+        #expect(1.5 as Span == .milliseconds(1_500))
+        #expect(2 as Span == .seconds(2))
+        #expect(Span.seconds(Double.infinity).magnitude == .max)
+        #expect(Span.seconds(Int.max).magnitude == .max)
+        let time = DispatchQueue.SchedulerTimeType(DispatchTime(uptimeNanoseconds: 5_000))
+        #expect(time.advanced(by: .microseconds(1)).dispatchTime.uptimeNanoseconds == 6_000)
+        #expect(time.distance(to: time.advanced(by: .nanoseconds(-7))) == .nanoseconds(-7))
+        #expect(RunLoop.SchedulerTimeType.Stride.milliseconds(250).timeInterval == 0.25)
+        let date = OperationQueue.SchedulerTimeType(Date(timeIntervalSinceReferenceDate: 10))
+        #expect(date.distance(to: date.advanced(by: .seconds(3))) == .seconds(3))
+    }
+}
