@@ -43,7 +43,7 @@ import Testing
             #expect(count.flatMap { Int($0) } ?? 0 > 40_000, "the table has its cases")
             #expect(end == .exited(0), "\(output.suffix(8000))")
             // The supervisor starts nothing again, so that an ended process is seen.
-            #expect(cluster.processes.allSatisfy { $0.restarts == 0 && $0.lastEnd == nil })
+            #expect(cluster.processes.allSatisfy { $0.restarts == 0 && $0.lastExitDescription == nil })
             try await harness.playScenario()
         }
     }
