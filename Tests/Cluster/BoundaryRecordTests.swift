@@ -88,7 +88,8 @@ extension BoundaryTableTests {
             }
             // Rows fall due for a while after the start.
             try await harness.playScenario()
-            #expect(cluster.processes.map(\.pid) == pids, "\(cluster.processes.map { ($0.name, $0.lastExitDescription) })")
+            #expect(
+                cluster.processes.map(\.pid) == pids, "\(cluster.processes.map { ($0.name, $0.lastExitDescription) })")
             driver.value.close()
         }
     }
