@@ -7,7 +7,7 @@ internal import WebSocket
 
 /// One connection of an attack on the swarm's loop.
 final class AttackConnection: TCPStreamDelegate {
-    /// The number of the connection in its swarm.
+    /// The index of the connection in its swarm; a replacement has the index of the connection that it replaces.
     let index: Int
     private unowned let swarm: AttackSwarm
     private var client: any AttackClient

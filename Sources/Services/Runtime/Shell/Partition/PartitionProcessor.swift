@@ -38,13 +38,14 @@ package enum ProcessorError: Error, Equatable, Sendable {
 /// Decides the inputs of one partition, on the shell's thread.
 ///
 /// The shell calls `restore` for each row. After each assignment it calls `acquired` once, before the first `process`.
-/// After `process` it writes the effects, the changes and the offset in one transaction and calls `committed`. If the
-/// transaction is aborted it calls `rolledBack`, and `process` gets the same inputs again.
+/// After `process` it makes the effects, the changes and the offset durable, in a transaction or an appended batch, and
+/// calls `committed`. If that fails, it calls `rolledBack`; unless the session ends, it then calls `process` again with the
+/// same inputs.
 package protocol PartitionProcessor: AnyObject {
     /// Restores a row of the state topic; `row` is nil if the row was removed.
     func restore(key: String, row: [UInt8]?)
 
-    /// Tells the processor that this instance has acquired the partition.
+    /// Called once when this instance has acquired the partition.
     ///
     /// - Parameters:
     ///   - generation: the offset of the tick that the owner wrote when it acquired the partition; it grows with each owner.

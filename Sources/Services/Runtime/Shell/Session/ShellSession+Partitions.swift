@@ -85,7 +85,8 @@ extension ShellSession {
     ///
     /// Such a partition needs no restore and no claim: its rows are current, and the epoch of its feed stays.
     ///
-    /// - Returns: the partitions; `owned` contains them now.
+    /// - Returns: the partitions, which `owned` contains now; empty for a machine that does not append, or if the ends of
+    ///   the feed partitions cannot be queried.
     private func keepAppending(_ partitions: [TopicPartition]) -> Set<TopicPartition> {
         guard let appender = self.appender else { return [] }
         defer { self.remembered = [:] }

@@ -13,6 +13,7 @@ package enum SeatKey: RowKey {
     /// The idempotency window of one session's calls in a live.
     case outcomes(LiveKey, SessionID)
 
+    /// The stored key; a fence is stored as `floors`, because stored names never change.
     package var text: String {
         switch self {
         case .stage(let live): "stage/\(live.text)"
@@ -72,7 +73,7 @@ package enum SeatRow: JournalRow, Codable {
     case fence(fence: RevocationFence)
     case outcomes(outcomes: SeatCallHistory)
 
-    /// The names in stored rows.
+    /// The names in stored rows; that of a fence differs from its case, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case stage, requests, outcomes
         case fence = "floors"
