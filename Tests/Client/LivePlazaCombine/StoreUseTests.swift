@@ -95,14 +95,16 @@ import Testing
         #expect(screen.titles == ["live-1"])
     }
 
-    @Test func `a screen bound on the main queue is called on the main thread`() async {
+    @Test func `a screen bound on the main queue is called on the main queue`() async {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
         let (store, screen) = (LiveListStore(), Screen())
         screen.bind(store, on: DispatchQueue.main)
         let kept = Recorded<AnyCancellable>()
         await withCheckedContinuation { continuation in
             kept.append(
                 store.liveListEventPublisher.receive(on: DispatchQueue.main).sink { _ in
-                    #expect(Thread.isMainThread)
+                    #expect(DispatchQueue.getSpecific(key: key) == true)
                     continuation.resume()
                 })
             let send = Recorded<LiveListStore>()
