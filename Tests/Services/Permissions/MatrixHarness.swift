@@ -155,7 +155,7 @@ extension MatrixHarness {
             state.seats[key] = self.seats.rows[key]
         }
         for key in self.connections.rows.sortedKeys {
-            if key.kind == .outcomes { continue }
+            if key.kind == .idempotencyWindow { continue }
             state.connections[key] = self.connections.rows[key]
         }
         for key in self.audienceRows.sortedKeys {

@@ -10,7 +10,7 @@ import Testing
             .live(LiveKey("a", "y")), .live(LiveKey("demo", "a:b")),
             .request(inviter: LiveKey("demo", "x"), invitee: "a"),
             .request(inviter: LiveKey("demo", "x"), invitee: "b"), .connection("demo", "c-1"), .battle("demo", "b-1"),
-            .fence(LiveKey("demo", "x")), .outcomes("demo", "s_1"),
+            .fence(LiveKey("demo", "x")), .idempotencyWindow("demo", "s_1"),
         ]
         for key in keys { #expect(ConnectionKey(text: key.text) == key) }
         #expect(keys[2].text == "request/demo/x/a" && keys[7].text == "outcomes/demo/s_1")
