@@ -26,8 +26,21 @@ package struct RoundResult: Hashable, Sendable, Codable {
     ///
     /// Above a second, the machine was short of processor time, and pauses are those of the machine.
     package var machineLag: Double?
-    /// The broken promises, one sentence each; none: the round held.
+    /// Why the round shows nothing: its fault was not injected; nil: it was.
+    ///
+    /// Such a round has no findings, and neither its times nor its counts are in the table.
+    package var invalid: String?
+    /// The broken promises, one sentence each; empty if the round held.
     package var findings: [String]
+
+    /// Whether the fault was injected, and every promise was kept.
+    package var isHeld: Bool { self.invalid == nil && self.findings.isEmpty }
+
+    /// The verdict, as a run prints it.
+    var verdict: String {
+        if let reason = self.invalid { return "not counted: \(reason)" }
+        return self.findings.isEmpty ? "held" : "BROKEN: \(self.findings.joined(separator: "; "))"
+    }
 
     package init(
         seed: UInt64, only: String?, number: Int, fault: String, kind: String, longestPause: Double, admitted: Int,
@@ -55,7 +68,11 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// - Throws: `DecodingError` for any other text.
     package init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
 
-    package var isPassed: Bool { !self.rounds.isEmpty && self.rounds.allSatisfy(\.findings.isEmpty) }
+    /// Whether a fault was injected, and no promise was broken.
+    package var isPassed: Bool { self.rounds.contains(where: \.isHeld) && self.rounds.allSatisfy(\.findings.isEmpty) }
+
+    /// The rounds whose fault was injected.
+    private var validRounds: [RoundResult] { self.rounds.filter { $0.invalid == nil } }
 
     /// The report as JSON.
     package var json: String {
@@ -76,12 +93,20 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             }
             lines += round.findings.map { "    \($0)" }
         }
+        for round in self.rounds {
+            guard let reason = round.invalid else { continue }
+            lines.append("round \(round.number), \(round.fault): not counted, \(reason)")
+        }
+        let rounds = self.validRounds.count
         let broken = self.rounds.filter { !$0.findings.isEmpty }.count
         let seeds = Set(self.rounds.map(\.seed)).sorted().map(String.init).joined(separator: ", ")
-        lines.append(
-            broken == 0
-                ? "All promises held in \(self.rounds.count) rounds with seed \(seeds)."
-                : "FAILED: promises were broken in \(broken) of \(self.rounds.count) rounds with seed \(seeds).")
+        if rounds == 0 {
+            lines.append("FAILED: no fault was injected, with seed \(seeds).")
+        } else if broken == 0 {
+            lines.append("All promises held in \(rounds) rounds with seed \(seeds).")
+        } else {
+            lines.append("FAILED: promises were broken in \(broken) of \(rounds) rounds with seed \(seeds).")
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -98,7 +123,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
 
     /// The cells of the table, one row for each class of fault.
     private var cells: [[String]] {
-        Dictionary(grouping: self.rounds, by: \.kind).sorted { $0.key < $1.key }.map { kind, rounds in
+        Dictionary(grouping: self.validRounds, by: \.kind).sorted { $0.key < $1.key }.map { kind, rounds in
             let pauses = rounds.map(\.longestPause).sorted()
             let broken = rounds.filter { !$0.findings.isEmpty }.count
             return [

@@ -76,11 +76,10 @@ package enum ChaosRunner {
             defer { lag.stop() }
             var result = try await Self.play(round, plan, cluster, network)
             result.machineLag = Double(lag.stop() / .milliseconds(1))
-            let verdict = result.findings.isEmpty ? "held" : "BROKEN: \(result.findings.joined(separator: "; "))"
             let refused = result.refused.map { "\($0.value) × \($0.key)" }.sorted().joined(separator: ", ")
             say(
                 "    longest pause \(Int(result.longestPause)) ms, \(result.admitted) messages, refused: "
-                    + "\(refused.isEmpty ? "none" : refused), machine up to \(Int(result.machineLag ?? 0)) ms late; \(verdict)"
+                    + "\(refused.isEmpty ? "none" : refused), machine up to \(Int(result.machineLag ?? 0)) ms late; \(result.verdict)"
             )
             report.rounds.append(result)
             try await cluster.waitUntilReady(within: .seconds(60))
@@ -102,33 +101,47 @@ package enum ChaosRunner {
         let isOver = Locked(false)
         let injector = FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
         async let history = workload.run { isOver.withLock { $0 } }
-        let load = try await Self.load(round, plan, addresses, name) {
+        let (load, invalid) = try await Self.load(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
-            await injector.inject(round.fault) { await workload.untilLastSecondOfBattle() }
+            return await injector.inject(round.fault) { await workload.untilLastSecondOfBattle() }
         }
         isOver.withLock { $0 = true }
-        return Self.result(round, plan, load, await history)
+        var result = Self.result(round, plan, load, await history)
+        if let invalid {
+            result.invalid = invalid
+            result.findings = []
+        }
+        return result
     }
 
     /// Runs messages in four lives until the fault is over and some seconds longer.
+    ///
+    /// - Returns: what the load saw, and why the fault was not injected; nil if it was.
     private static func load(
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ name: String,
-        fault: @escaping @Sendable () async -> Void
-    ) async throws -> LoadReport {
+        fault: @escaping @Sendable () async -> String?
+    ) async throws -> (LoadReport, invalid: String?) {
         var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, false) }
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
         load.duration = .seconds(12) + round.fault.duration
         load.drainTimeout = .seconds(40)
         let (sending, began) = AsyncStream.makeStream(of: Void.self)
-        async let run = LoadRunner.run(load) { if $0.stage == .sending { began.finish() } }
-        let injection = Task {
+        let isSending = Locked(false)
+        async let run = LoadRunner.run(load) { progress in
+            guard progress.stage == .sending else { return }
+            isSending.withLock { $0 = true }
+            began.finish()
+        }
+        let injection = Task { () -> String? in
             for await _ in sending {}
-            await fault()
+            guard isSending.withLock({ $0 }) else { return "the load could not begin" }
+            return await fault()
         }
         let report = try await run
         began.finish()
-        await injection.value
-        return report
+        var invalid = await injection.value
+        if invalid != nil, let failure = report.failures.first { invalid? += ": \(failure)" }
+        return (report, invalid)
     }
 
     /// The number of failures of the load that a round shows.

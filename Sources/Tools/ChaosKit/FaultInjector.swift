@@ -17,8 +17,9 @@ struct FaultInjector: Sendable {
     ///
     /// - Parameters:
     ///   - fault: the fault.
-    ///   - untilBattleEnds: waits until a battle is in its last second, at most some seconds.
-    func inject(_ fault: Fault, untilBattleEnds: @Sendable () async -> Void) async {
+    ///   - untilBattleEnds: waits until a battle is in its last second, at most some seconds; returns whether one is.
+    /// - Returns: why the fault was not injected; nil if it was.
+    func inject(_ fault: Fault, untilBattleEnds: @Sendable () async -> Bool) async -> String? {
         let cluster = self.cluster
         switch fault {
         case .kill(let names):
@@ -32,7 +33,7 @@ struct FaultInjector: Sendable {
             }
         case .freeze(let names, let seconds): await self.freeze(names, .seconds(seconds))
         case .freezeAtBattleEnd(let names, let seconds):
-            await untilBattleEnds()
+            guard await untilBattleEnds() else { return "no battle came to its last second" }
             await self.freeze(names, .seconds(seconds))
         case .terminate(let name): try? await cluster.restart(name)
         case .rollingRestart(let kind):
@@ -51,11 +52,12 @@ struct FaultInjector: Sendable {
             try? await Task.sleep(for: .seconds(seconds))
             self.network?.interrupt(link, .none)
         case .setClock(let name, let ahead, let seconds):
-            guard let library = self.clockLibrary else { return }
+            guard let library = self.clockLibrary else { return "libfaketime is not installed" }
             try? await cluster.restart(name, clockAhead: ahead, library: library)
             try? await Task.sleep(for: .seconds(seconds))
             try? await cluster.restart(name, clockAhead: 0, library: library)
         }
+        return nil
     }
 
     private func freeze(_ names: [String], _ duration: Duration) async {

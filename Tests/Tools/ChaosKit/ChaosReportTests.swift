@@ -38,4 +38,17 @@ struct ChaosReportTests {
         report.rounds[0].machineLag = 1_500
         #expect(report.table.contains("short of processor time: it woke this process 1500 ms late"))
     }
+
+    @Test func `a round whose fault was not injected is named, and neither held nor broken`() {
+        var report = ChaosReport(rounds: [Self.round(1, seed: 7, kind: "kill redis", pause: 300)])
+        report.rounds[0].invalid = "the load could not begin"
+        #expect(!report.isPassed)
+        #expect(report.table.contains("round 1, kill redis now: not counted, the load could not begin"))
+        #expect(report.table.contains("no fault was injected"))
+        #expect(report.markdown.split(separator: "\n").count == 2, "only the head of the table")
+        report.rounds.append(Self.round(2, seed: 7, kind: "kill redis", pause: 100))
+        #expect(report.isPassed)
+        #expect(report.table.contains("All promises held in 1 rounds"))
+        #expect(report.markdown.contains("| kill redis | 1 | 10 |"))
+    }
 }

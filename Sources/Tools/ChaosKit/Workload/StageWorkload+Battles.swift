@@ -59,14 +59,17 @@ extension StageWorkload {
     }
 
     /// Waits until a battle is in its last second, at most 20 s.
-    func untilLastSecondOfBattle() async {
+    ///
+    /// - Returns: whether a battle is.
+    func untilLastSecondOfBattle() async -> Bool {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {
             let left = self.battleEnd.withLock { $0.map { $0 - ContinuousClock.now } }
             // Below this the end may have come before the fault.
-            if let left, left < .milliseconds(900), left > .milliseconds(200) { return }
+            if let left, left < .milliseconds(900), left > .milliseconds(200) { return true }
             try? await Task.sleep(for: .milliseconds(50))
         }
+        return false
     }
 
     private func sendScores(_ battle: BattleID) async {
