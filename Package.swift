@@ -309,6 +309,9 @@ let testTargets: [Target] = [
         ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency"]),
     tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
     tests(
+        "PublicAPITests", in: "Client/PublicAPI",
+        ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTransport", "Repository"]),
+    tests(
         "ClusterTests", in: "Cluster",
         [
             "AttackKit", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LivePlazaCombine", "LivePlazaKit",

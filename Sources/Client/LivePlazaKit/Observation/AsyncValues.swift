@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaCombine
+
+extension StatePublisher where State: Sendable {
+    /// The present state, and each new one, for `for await`.
+    ///
+    /// Each use begins a sequence of its own. Of the states that its reader has not taken yet, only the newest is kept.
+    /// The sequence ends when its task is cancelled.
+    public var values: AsyncStream<State> { self.subscribe().stream(.bufferingNewest(1)) }
+}
+
+extension Publisher where Output: Sendable, Failure == Never {
+    /// The values that are published from now on, for `for await`, such as the events of a store.
+    ///
+    /// The sequence ends with the publisher, or when its task is cancelled.
+    ///
+    /// - Parameter limit: how many values wait for a slow reader at most; beyond, the oldest are dropped.
+    /// - Returns: the sequence.
+    public func events(bufferingNewest limit: Int = 1_000) -> AsyncStream<Output> {
+        self.stream(.bufferingNewest(limit))
+    }
+
+    fileprivate func stream(_ policy: AsyncStream<Output>.Continuation.BufferingPolicy) -> AsyncStream<Output> {
+        AsyncStream(bufferingPolicy: policy) { continuation in
+            let subscription = Locked<AnyCancellable?>(nil)
+            continuation.onTermination = { _ in
+                let ended = subscription.withLock { subscription in
+                    defer { subscription = nil }
+                    return subscription
+                }
+                ended?.cancel()
+            }
+            let cancellable = self.sink(
+                receiveCompletion: { _ in continuation.finish() }, receiveValue: { continuation.yield($0) })
+            subscription.withLock { $0 = cancellable }
+        }
+    }
+}

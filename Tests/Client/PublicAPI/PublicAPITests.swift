@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Repository
+import Testing
+
+/// The products for apps, as apps and Xcode see them.
+@Suite(.serialized) struct PublicAPITests {
+    @Test(.timeLimit(.minutes(2))) func `the public API is the one that is written down`() throws {
+        // The modules are beside the test program, in whichever folder this build has.
+        let program = URL(filePath: try #require(CommandLine.arguments.first))
+        let folders = sequence(first: program.deletingLastPathComponent()) { folder in
+            folder.path.count > 1 ? folder.deletingLastPathComponent() : nil
+        }
+        let modules = try #require(
+            folders.lazy.map { $0.appending(path: "Modules") }.first {
+                FileManager.default.fileExists(atPath: $0.appending(path: "LivePlazaKit.swiftmodule").path)
+            }, "no built modules above \(program.path)")
+        let script = Repository.root.appending(path: "deploy/api-dump.py").path
+        let (status, output) = try Self.run(["python3", script, "--check", "--modules", modules.path])
+        #expect(status == 0, "\(output)")
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: ["LivePlazaKit", "LivePlazaCombine"])
+    func `no product for apps reaches a C library, as the package describes itself`(product: String) throws {
+        let manifest = try Self.manifest.get()
+        let targets = Dictionary(uniqueKeysWithValues: manifest.targets.map { ($0.name, $0) })
+        let roots = try #require(manifest.products.first { $0.name == product }).targets
+        let reached = Self.closure(of: roots, in: targets)
+        let systemLibraries = Set(manifest.targets.filter { $0.type == "system" }.map(\.name))
+        #expect(reached.isSuperset(of: roots))
+        #expect(reached.isDisjoint(with: systemLibraries))
+        let transport = Self.closure(of: ["LivePlazaTransport"], in: targets)
+        #expect(!transport.isDisjoint(with: systemLibraries), "the search finds none at all")
+    }
+
+    // MARK: The package's description
+
+    private struct Manifest: Decodable {
+        struct Product: Decodable {
+            var name: String
+            var targets: [String]
+        }
+        struct Target: Decodable {
+            var name: String
+            var type: String
+            var dependencies: [Dependency]
+        }
+        /// Conditions of a dependency are not looked at: Xcode builds it all the same.
+        struct Dependency: Decodable {
+            var name: String
+
+            init(from decoder: any Decoder) throws {
+                let kinds = try decoder.container(keyedBy: Kind.self)
+                guard let kind = kinds.allKeys.first else { throw CocoaError(.coderReadCorrupt) }
+                var values = try kinds.nestedUnkeyedContainer(forKey: kind)
+                self.name = try values.decode(String.self)
+            }
+
+            private struct Kind: CodingKey {
+                var stringValue: String
+                var intValue: Int? { nil }
+                init?(stringValue: String) { self.stringValue = stringValue }
+                init?(intValue: Int) { nil }
+            }
+        }
+        var products: [Product]
+        var targets: [Target]
+    }
+
+    private static let manifest = Result<Manifest, any Error> {
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "liveplaza-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        // A folder of its own, because the build's is locked while tests run.
+        let (status, output) = try Self.run(
+            [
+                "swift", "package", "--package-path", Repository.root.path, "--scratch-path", scratch.path,
+                "dump-package",
+            ], mergesErrors: false)
+        guard status == 0 else { throw CocoaError(.executableLoad) }
+        return try JSONDecoder().decode(Manifest.self, from: Data(output.utf8))
+    }
+
+    private static func closure(of roots: [String], in targets: [String: Manifest.Target]) -> Set<String> {
+        var (found, open) = (Set<String>(), roots)
+        while let next = open.popLast() {
+            guard found.insert(next).inserted else { continue }
+            open += targets[next]?.dependencies.map(\.name) ?? []
+        }
+        return found
+    }
+
+    /// Runs a program that is found in PATH, to its end.
+    private static func run(
+        _ arguments: [String], mergesErrors: Bool = true
+    ) throws -> (status: Int32, output: String) {
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardOutput = pipe
+        if mergesErrors { process.standardError = pipe }
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}
