@@ -13,7 +13,9 @@ package final class GroupSessionTimeout: Sendable {
     /// The timeouts, tried in this order; the second is the broker's default minimum.
     static let steps: [Duration] = [.seconds(2), .seconds(6), .seconds(10), .seconds(30), .seconds(60)]
     /// How often a member sends a heartbeat; the responses inform the member of a rebalance.
-    package static let heartbeatInterval: Duration = .milliseconds(500)
+    ///
+    /// The first member that is informed gives its partitions up and waits until the last one is.
+    package static let heartbeatInterval: Duration = .milliseconds(150)
 
     private let current: Locked<Duration>
 
