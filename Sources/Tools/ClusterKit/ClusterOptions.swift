@@ -34,7 +34,7 @@ package struct ClusterOptions: Sendable {
     package var broker: BrokerChoice = .embedded
     /// How this process connects to an external broker; the services get `kafkaArguments`.
     package var kafkaSecurity = KafkaSecurity()
-    /// The options with which services and tools connect to an external broker: names of files, no secrets.
+    /// The same settings as options of the services' and tools' command lines, with names of files for secrets.
     package var kafkaArguments: [String] = []
     /// The number of instances of each service, 0 to `maximumInstances`; a service without an entry has one instance.
     package var scale: [ServiceKind: Int] = [:]
@@ -60,7 +60,7 @@ package struct ClusterOptions: Sendable {
     package var redisPort = 0
     /// Whether gateways serve the browser pages, if they are beside the programs.
     package var servesPages = false
-    /// Whether pages get tokens of the demo app for any name.
+    /// Whether gateways give a page a token of the demo app for whatever user name it asks for; for trying out only.
     package var givesDemoTokens = false
     /// The number of shards of each gateway, each of which is an event loop with its thread; nil for the gateway's
     /// default.
@@ -86,7 +86,10 @@ package struct ClusterOptions: Sendable {
     /// The number of instances of `kind` at the start.
     package func instances(of kind: ServiceKind) -> Int { self.scale[kind] ?? 1 }
 
-    /// The replication factor of each topic: the number of brokers with `kafkaHome`, 1 with any other broker.
+    /// The replication factor of each topic that the cluster creates: the number of brokers with `kafkaHome`, 1 with the
+    /// embedded broker.
+    ///
+    /// It is 1 with an external broker, too, unless its topics exist already.
     package var replication: Int {
         if case .kafkaHome(_, let brokers) = self.broker { return brokers }
         return 1

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The quantiles of a duration over the last rounds, from the buckets of a histogram.
+/// The quantiles of a duration over the last rounds of reading the metrics, from the buckets of a histogram.
 package struct LatencyWindow: Sendable {
     private let name: String
     private let rounds: Int
-    /// The growth of each bucket in each of the last rounds, by the bucket's upper bound in seconds.
+    /// The growth of each cumulative bucket in each of the last rounds, by the bucket's upper bound in seconds (`le`).
     private var window: [[Double: Double]] = []
 
     /// - Parameters:
@@ -38,15 +38,16 @@ package struct LatencyWindow: Sendable {
         let bounds = sums.keys.sorted()
         guard let last = bounds.last, let all = sums[last], all > 0 else { return nil }
         let wanted = all * share
-        var (lower, below) = (0.0, 0.0)
+        var (lowerBound, countBelow) = (0.0, 0.0)
         for bound in bounds {
             let count = sums[bound] ?? 0
-            if count >= wanted, count > below {
-                guard bound.isFinite else { return lower * 1000 }
-                return (lower + (bound - lower) * (wanted - below) / (count - below)) * 1000
+            if count >= wanted, count > countBelow {
+                guard bound.isFinite else { return lowerBound * 1000 }
+                return (lowerBound + (bound - lowerBound) * (wanted - countBelow) / (count - countBelow)) * 1000
             }
-            (lower, below) = (bound, max(below, count))
+            // A process that began in between may let a cumulative count fall.
+            (lowerBound, countBelow) = (bound, max(countBelow, count))
         }
-        return lower * 1000
+        return lowerBound * 1000
     }
 }

@@ -102,12 +102,12 @@ public final class LiveListStore: @unchecked Sendable {
     /// Leaves the live.
     public func leaveLive() async throws(ErrorInfo) { try await self.leaving(self.engine) }
 
-    /// Ends the live for all; for its owner.
+    /// Ends the live for all users; only its owner may call this.
     ///
     /// - Parameter completion: gets the final statistics. Errors: `needsOwner`, `notInRoom`.
     public func endLive(completion: StopLiveCompletionClosure?) { self.engine.start(completion, self.ending) }
 
-    /// Ends the live for all; for its owner.
+    /// Ends the live for all users; only its owner may call this.
     public func endLive() async throws(ErrorInfo) -> TUILiveStatisticsData { try await self.ending(self.engine) }
 
     /// Changes the live that the client is in; for the owner and admins.
@@ -193,9 +193,9 @@ extension LiveListStore {
         return { engine async throws(ErrorInfo) in
             let params = info.allChanges.merging(["join": .bool(true)]) { _, new in new }
             let result = try await engine.call("live.create", params, live: LiveID(info.liveID))
-            // A server that does not know `join` has created the live only, and `live.join` says why a join was
-            // refused.
-            guard case .live(_, _, _, _?) = result else { return try await engine.enter(info.liveID) }
+            // Without a join in the result, the server is too old to know `join`, or it refused the join. Joining
+            // separately enters the live, or throws the reason.
+            guard case .live(_, _, _, joined: _?) = result else { return try await engine.enter(info.liveID) }
             return try await engine.entered(info.liveID)
         }
     }

@@ -27,8 +27,8 @@ extension ConnectionHandle {
             return (HTTPRequest.unreadable, .badRequest)
         }
         if headers.isTruncated || isQueryTooLong { return (request, .headersTooLarge) }
-        // If this server and a proxy in front of it understand such a request differently, one of them takes a part of
-        // a body for another request (request smuggling).
+        // The checks below reject requests that this server and a proxy in front of it might read differently, so that
+        // one of them takes a part of a body for another request (request smuggling).
         if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (request, .badRequest) }
         if let coding = byName["transfer-encoding"] {
             guard coding.lowercased() == "chunked", byName["content-length"] == nil else {
@@ -36,7 +36,9 @@ extension ConnectionHandle {
             }
         }
         if let text = byName["content-length"] {
-            guard let length = UInt64(text) else { return (request, .badRequest) }
+            // `UInt64` alone would accept a sign.
+            guard text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let length = UInt64(text)
+            else { return (request, .badRequest) }
             if length > UInt64(limits.bodyBytes) { return (request, .payloadTooLarge) }
         }
         return (request, nil)

@@ -13,8 +13,10 @@ final class ShardHeartbeats {
     /// The lives whose members must be asserted, each with the index of its next member.
     private var assertions: [(live: ShardLive, nextMember: Int)] = []
 
-    /// The largest number of chunks of members that are asserted in one sweep.
-    private static let chunksPerSweep = 20
+    /// The largest number of chunks of members that one call of `continueAsserting` asserts.
+    private static let maxChunks = 20
+    /// The delivery token of records that no client's call waits for.
+    private static let noCall: UInt64 = 0
 
     init(_ shard: Shard) { self.shard = shard }
 
@@ -37,7 +39,7 @@ final class ShardHeartbeats {
             let end = min(heartbeats.count, start + HeartbeatPlan.chunk)
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
             // The sink may refuse a heartbeat; others follow long before the lease expires.
-            try? self.shard.write(TopicRecord(.audience(input)), token: 0)
+            try? self.shard.write(TopicRecord(.audience(input)), token: Self.noCall)
             self.shard.gateway.metrics.beats.add(end - start)
             start = end
         }
@@ -56,9 +58,9 @@ final class ShardHeartbeats {
 
     /// Asserts the next members.
     ///
-    /// There may be very many members, so each sweep asserts only a limited number of chunks.
+    /// There may be very many members, so each call, made by the shard's timer, asserts a limited number of chunks.
     func continueAsserting() {
-        var chunks = Self.chunksPerSweep
+        var chunks = Self.maxChunks
         let now = self.shard.now
         while chunks > 0, let (live, start) = self.assertions.first {
             let end = min(live.viewers.count, start + HeartbeatPlan.chunk)
@@ -71,9 +73,9 @@ final class ShardHeartbeats {
                 }
                 let input = AudienceInput(live.key, .assert(members: members))
                 do throws(SinkRefusal) {
-                    try self.shard.write(TopicRecord(.audience(input)), token: 0)
+                    try self.shard.write(TopicRecord(.audience(input)), token: Self.noCall)
                 } catch {
-                    // The next sweep asserts the rest.
+                    // The next call of this method asserts the rest.
                     return
                 }
             }

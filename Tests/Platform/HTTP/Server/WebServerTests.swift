@@ -311,7 +311,7 @@ final class Shelf: Sendable {
 /// Requests that must be refused, named by their fault.
 enum BadRequest: String, CaseIterable {
     case badEscape, notUnicode, noPath, longPath, manyHeaders, longHeader, negativeLength, hugeLength
-    case lengthAndCoding, unknownCoding, blankBeforeColon
+    case lengthAndCoding, unknownCoding, blankBeforeColon, signedLength
 
     var text: String {
         let long = String(repeating: "a", count: 40_000)
@@ -328,6 +328,7 @@ enum BadRequest: String, CaseIterable {
         case .lengthAndCoding:
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
         case .unknownCoding: "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n"
+        case .signedLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\nhi"
         case .blankBeforeColon: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length : 5\r\n\r\n"
         }
     }
@@ -335,7 +336,7 @@ enum BadRequest: String, CaseIterable {
     var status: Int {
         switch self {
         case .badEscape, .notUnicode, .noPath, .negativeLength: 400
-        case .lengthAndCoding, .unknownCoding, .blankBeforeColon: 400
+        case .lengthAndCoding, .unknownCoding, .blankBeforeColon, .signedLength: 400
         case .longPath: 414
         case .manyHeaders, .longHeader: 431
         case .hugeLength: 413

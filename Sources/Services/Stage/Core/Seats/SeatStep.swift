@@ -4,8 +4,8 @@ import PlazaModel
 
 /// The handling of one input for one live, on a copy of its stage and requests.
 ///
-/// Nothing is written to the journal before `store`. The machine swaps its `effects` in for the duration of the step,
-/// and removes the effects of a rejected call. Therefore a rejected call changes nothing.
+/// Nothing is written to the journal before `store`. During the step the machine's effects are moved into `effects`; if
+/// the call is rejected, the machine removes those of this step. Therefore a rejected call changes nothing.
 struct SeatStep: ~Copyable {
     let moment: Moment
     var stage: SeatStage
@@ -15,7 +15,8 @@ struct SeatStep: ~Copyable {
     var events: [StageEvent] = []
     let originalStage: CopyOnWrite<SeatStage>?
     private let originalRequests: SeatRequests
-    /// The index of the stage's row in the journal; nil when there is no row yet.
+    /// The index of the stage's row if it was loaded; nil for a newly opened stage, whose row is stored by its key and
+    /// replaces an older one.
     private let stageIndex: Int?
 
     /// Loads the open stage of `key`; nil when there is no stage or its live has ended.
@@ -41,7 +42,9 @@ struct SeatStep: ~Copyable {
         self.stage = SeatStage(key: key, epoch: epoch, revision: last?.revision ?? 0, info: info)
         self.requests = SeatRequests()
         self.originalStage = nil
+        // So that `store` replaces the requests of the last stage.
         self.originalRequests = lastRequests
+        // The fence of revoked users has a row of its own, which outlives the stage; without this it is not read.
         self.stage.hasRevocations = last?.hasRevocations ?? false
         self.seatOwnerIfKept()
     }
