@@ -129,6 +129,12 @@ let edge: [Target] = [
     library(
         "LivePlazaKit", in: "Client/LivePlazaKit", ["LivePlazaCombine", "PlazaModel", "PlazaWire", "MachineKit"]),
     library(
+        "LivePlazaTesting", in: "Client/LivePlazaTesting",
+        [
+            "LivePlazaKit", "PlazaWire", "PlazaModel", "MachineKit", "DirectoryCore", "AudienceCore", "BarrageCore",
+            "StageCore", "GatewayCore",
+        ]),
+    library(
         "LivePlazaTransport", in: "Client/LivePlazaTransport",
         ["LivePlazaKit", "Concurrency", "EventLoop", "WebSocket"]),
     library(
@@ -333,6 +339,7 @@ let package = Package(
         .executable(name: "plaza", targets: ["Plaza"]),
         .library(name: "LivePlazaKit", targets: ["LivePlazaKit"]),
         .library(name: "LivePlazaCombine", targets: ["LivePlazaCombine"]),
+        .library(name: "LivePlazaTesting", targets: ["LivePlazaTesting"]),
         .library(name: "LivePlazaTransport", targets: ["LivePlazaTransport"]),
     ],
     targets: systemLibraries + cores + edge + executables + testTargets,

@@ -2,7 +2,7 @@
 internal import Dispatch
 
 /// Runs pieces of work one after the other, in the order in which they are added.
-protocol WorkQueue: Sendable {
+package protocol WorkQueue: Sendable {
     /// Adds work from any thread.
     func async(_ work: @escaping @Sendable () -> Void)
     /// Traps unless it is called on the queue.
@@ -21,20 +21,21 @@ struct DispatchWorkQueue: WorkQueue {
 ///
 /// All work of a client runs on the queue on which the app receives completions and publications. Therefore they need
 /// no hop to another queue, and they arrive in the order of the work.
-final class EngineQueue: SerialExecutor {
+package final class EngineQueue: SerialExecutor {
     private let queue: any WorkQueue
 
-    init(_ queue: any WorkQueue) { self.queue = queue }
+    /// An executor that runs its work on `queue`.
+    package init(_ queue: any WorkQueue) { self.queue = queue }
 
     /// Adds work from any thread.
-    func async(_ work: @escaping @Sendable () -> Void) { self.queue.async(work) }
+    package func async(_ work: @escaping @Sendable () -> Void) { self.queue.async(work) }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         self.queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    func checkIsolated() { self.queue.preconditionIsCurrent() }
+    package func checkIsolated() { self.queue.preconditionIsCurrent() }
 }
 
 /// A task that prefers the queue resumes on it, and not on one of the pool's threads first, which would let another

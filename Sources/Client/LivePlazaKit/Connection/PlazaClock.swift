@@ -8,7 +8,7 @@ internal import Foundation
 #endif
 
 /// The clock and the timers of a client; tests use a clock that they control.
-protocol PlazaClock: Sendable {
+package protocol PlazaClock: Sendable {
     /// Milliseconds of a monotonic clock.
     var now: Double { get }
     /// Milliseconds since 1970.
@@ -18,9 +18,12 @@ protocol PlazaClock: Sendable {
 }
 
 /// A scheduled action.
-struct PlazaTimer: Sendable {
+package struct PlazaTimer: Sendable {
     /// Cancels the action; has no effect once it has run.
-    let cancel: @Sendable () -> Void
+    package let cancel: @Sendable () -> Void
+
+    /// A timer that this closure cancels.
+    package init(_ cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 }
 
 /// The clock and the timers of the system.

@@ -41,7 +41,7 @@ public struct PlazaOptions: Sendable {
 
 extension Duration {
     /// The duration in milliseconds.
-    var inMilliseconds: Double {
+    package var inMilliseconds: Double {
         let (seconds, attoseconds) = self.components
         return Double(seconds) * 1000 + Double(attoseconds) / 1e15
     }

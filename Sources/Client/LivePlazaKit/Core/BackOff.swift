@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Returns random numbers from 0 to below 1.
-typealias Chance = @Sendable () -> Double
+package typealias Chance = @Sendable () -> Double
 
 /// How long to wait before the next attempt.
 enum BackOff {

@@ -2,16 +2,16 @@
 internal import Foundation
 
 /// A value that any thread may read and change. (`Mutex` is newer than the systems that the kit supports.)
-final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
-    init(_ value: sending Value) { self.value = value }
+    package init(_ value: sending Value) { self.value = value }
 
     /// Runs `body` with exclusive access to the value.
     ///
     /// `body` must not call this method again.
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try self.lock.withLock { try body(&self.value) }
     }
 }

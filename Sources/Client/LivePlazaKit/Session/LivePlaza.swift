@@ -35,7 +35,8 @@ public final class LivePlaza: Sendable {
         ) { Double.random(in: 0..<1) }
     }
 
-    init(options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping Chance) {
+    /// Creates a client with a queue, a clock and a random source of a test.
+    package init(options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping Chance) {
         let registry = StoreRegistry()
         let events = PassthroughSubject<PlazaEvent, Never>()
         let engine = PlazaEngine(

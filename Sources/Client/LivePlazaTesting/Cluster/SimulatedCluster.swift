@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Dispatch
+public import LivePlazaKit
+internal import MachineKit
+internal import PlazaModel
+
+/// A whole LivePlaza cluster in this process: for tests without a server, and for SwiftUI previews.
+///
+/// The services are those of a real cluster, with their rules and limits. Instead of Kafka, Redis and sockets they have
+/// values in memory; there is one gateway, and no webhooks. All of it, and all clients, run on one queue. Nothing
+/// happens by itself: time passes only when a test calls `advance`, or after `runInRealTime`. The same seed and the
+/// same calls lead to the same frames.
+///
+/// ```swift
+/// let cluster = SimulatedCluster(seed: 7)
+/// let alice = cluster.client("alice")
+/// try await alice.loginStore.login(sdkAppID: 1, userID: "alice", userSig: cluster.token("alice"))
+/// cluster.advance(by: .seconds(5))
+/// ```
+public final class SimulatedCluster: Sendable {
+    /// A service of the cluster.
+    public enum Service: String, CaseIterable, Sendable {
+        /// Keeps the list of lives.
+        case directory
+        /// Keeps who is in a live.
+        case presence
+        /// Writes each live's feed: messages, gifts, likes, tips.
+        case barrage
+        /// Coordinates seats, co-hosts and battles.
+        case stage
+    }
+
+    /// The app's number; `sdkAppID` of a login.
+    public let sdkAppID: Int32
+    let clock: SimulationClock
+    let queue: SimulationQueue
+    let engineQueue: EngineQueue
+    let network: SimulatedNetwork
+    private let state: Locked<ClusterState>
+    private let seed: UInt64
+    private let clients = Locked<UInt64>(0)
+    private let realTime = Locked<(any DispatchSourceTimer)?>(nil)
+
+    /// Makes a cluster without lives and users.
+    ///
+    /// - Parameters:
+    ///   - seed: Decides everything that is random in a cluster and its clients.
+    ///   - sdkAppID: The app's number, which a login must give.
+    ///   - startingAt: The time at which the cluster's clock begins, in milliseconds since 1970.
+    ///   - latency: How long each frame is on its way, in each direction.
+    ///   - historyCount: How many earlier messages a new viewer gets, 0 to 50.
+    ///   - queue: A serial queue, on which completions and publishers are called; nil for a new one. Use the main queue
+    ///     for previews, or if the app under test expects it.
+    public init(
+        seed: UInt64 = 1, sdkAppID: Int32 = 1, startingAt: Int64 = 1_700_000_000_000, latency: Duration = .zero,
+        historyCount: Int = 0, queue: DispatchQueue? = nil
+    ) {
+        self.seed = seed
+        self.sdkAppID = sdkAppID
+        self.clock = SimulationClock(start: Double(startingAt))
+        self.queue = SimulationQueue(queue ?? DispatchQueue(label: "LivePlazaTesting"))
+        self.engineQueue = EngineQueue(self.queue)
+        let policies = Policies([
+            AppID("\(sdkAppID)"): AppPolicy(historyCount: min(max(historyCount, 0), 50))
+        ])
+        self.state = Locked(
+            ClusterState(policies: policies, start: Timestamp(milliseconds: startingAt), seed: seed))
+        self.network = SimulatedNetwork(
+            queue: self.engineQueue, clock: self.clock, latency: latency.inMilliseconds)
+        self.network.attach(self)
+    }
+
+    /// Makes a client that connects to this cluster.
+    ///
+    /// - Parameters:
+    ///   - name: Names the client's device in `cutConnection` and the like; several devices may have one name.
+    ///   - tokenProvider: Gives newer tokens; nil if the token of the login is the only one.
+    /// - Returns: A client that works on the cluster's queue and clock; the caller must retain it.
+    public func client(
+        _ name: String, tokenProvider: (@Sendable () async throws -> String)? = nil
+    ) -> LivePlaza {
+        let number = self.clients.withLock { number in
+            number += 1
+            return number
+        }
+        let random = Locked(SeededRandom(seed: self.seed &* 1_000_003 &+ number))
+        let options = PlazaOptions(
+            gateways: ["ws://simulated/v1"], tokenProvider: tokenProvider, transport: self.transport(name),
+            deliveryQueue: self.queue.queue)
+        return LivePlaza(options: options, queue: self.engineQueue, clock: self.clock) {
+            random.withLock { Double.random(in: 0..<1, using: &$0) }
+        }
+    }
+
+    /// A transport to this cluster, for a client that is made with options of the test's own.
+    ///
+    /// Such a client has the system's clock; use it with `runInRealTime`.
+    public func transport(_ name: String) -> any Transport { SimulatedTransport(name: name, network: self.network) }
+
+    /// A token with which a user can log in.
+    ///
+    /// - Parameters:
+    ///   - userID: The user.
+    ///   - userName: The name that the token gives the user; nil if the user may choose it.
+    ///   - validFor: How long the token is valid, from the cluster's present time.
+    public func token(_ userID: String, userName: String? = nil, validFor: Duration = .seconds(86_400)) -> String {
+        let end = (self.clock.wall + validFor.inMilliseconds) / 1000
+        return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: end, name: userName).text
+    }
+
+    /// A token of the app's backend, whose calls need no membership and no permission.
+    func serverToken() -> String {
+        SimulatedToken(
+            app: "\(self.sdkAppID)", sub: "backend", exp: self.clock.wall / 1000 + 1e6, role: "server"
+        ).text
+    }
+
+    // MARK: Time
+
+    /// How long the cluster's clock has run.
+    public var elapsed: Duration { .milliseconds(Int64(self.clock.now)) }
+
+    /// Does everything that can be done at the present time.
+    public func settle() { self.queue.sync { self.queue.drain() } }
+
+    /// Lets time pass, with everything that happens in it, in the order of its times.
+    public func advance(by duration: Duration) {
+        self.queue.sync {
+            let end = self.clock.now + max(0, duration.inMilliseconds)
+            self.queue.drain()
+            while true {
+                let next = min(self.clock.nextTimer ?? .infinity, self.state.withLock { $0.nextTick })
+                guard next <= end else { break }
+                self.clock.advance(to: next)
+                while self.clock.runNextDueTimer() { self.queue.drain() }
+                if self.state.withLock({ $0.nextTick }) <= self.clock.now { self.perform { $0.tick() } }
+                self.queue.drain()
+            }
+            self.clock.advance(to: end)
+        }
+    }
+
+    /// Lets time pass as on a wall clock, until `pause` or another call of this.
+    ///
+    /// `speed`: how many seconds of the cluster pass in one second.
+    public func runInRealTime(speed: Double = 1) {
+        let timer = DispatchSource.makeTimerSource(queue: self.queue.queue)
+        let last = Locked(ContinuousClock.now)
+        timer.setEventHandler { [weak self] in
+            let now = ContinuousClock.now
+            let passed = last.withLock { last in
+                defer { last = now }
+                return now - last
+            }
+            self?.advance(by: passed * speed)
+        }
+        timer.schedule(deadline: .now(), repeating: .milliseconds(10))
+        self.realTime.withLock { current in
+            current?.cancel()
+            current = timer
+        }
+        timer.resume()
+    }
+
+    /// Ends `runInRealTime`.
+    public func pause() {
+        self.realTime.withLock { current in
+            current?.cancel()
+            current = nil
+        }
+    }
+
+    deinit { self.pause() }
+
+    // MARK: Faults
+
+    /// Cuts the connections of a device, or of all, as a lost network does; they may connect again at once.
+    public func cutConnection(of name: String? = nil) { self.queue.sync { self.network.cut(name) } }
+
+    /// Makes a device unable to connect, and cuts its connections; or makes it able again.
+    public func setReachable(_ isReachable: Bool, _ name: String) {
+        self.queue.sync { self.network.setReachable(isReachable, name) }
+    }
+
+    /// Holds the frames of a device back in both directions, without an end of its connections; or delivers them again.
+    ///
+    /// Frames that are held back are delivered in order afterwards, if the connection still exists.
+    public func setStalled(_ isStalled: Bool, _ name: String) {
+        self.queue.sync { self.network.setStalled(isStalled, name) }
+    }
+
+    /// Makes a service stop; its inputs wait.
+    public func stop(_ service: Service) { self.perform { $0.setRunning(false, service) } }
+
+    /// Makes a stopped service handle its inputs again.
+    public func start(_ service: Service) { self.perform { $0.setRunning(true, service) } }
+
+    /// Loses who is in which live, as a Redis without its data does; the gateway's members are asserted again.
+    public func loseLeases() { self.perform { $0.loseLeases() } }
+
+    // MARK: Shared with the network
+
+    /// Changes the state on the cluster's queue, and delivers what follows.
+    func perform(_ body: (inout ClusterState) -> Void) {
+        self.queue.sync {
+            let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }
+            for (connection, output) in outputs { self.network.deliver(output, to: connection) }
+        }
+    }
+}

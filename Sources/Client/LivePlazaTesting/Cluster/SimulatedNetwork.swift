@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+
+/// The connections between clients and the simulated gateway, with their delays and faults.
+final class SimulatedNetwork: Sendable {
+    private struct Connection {
+        let name: String
+        let onEvent: @Sendable (TransportEvent) -> Void
+        /// Events for the client, and actions of the client, that are held back while the device is stalled.
+        var heldBack: [@Sendable () -> Void] = []
+    }
+
+    private struct State {
+        weak var cluster: SimulatedCluster?
+        var connections: [Int: Connection] = [:]
+        var lastNumber = 0
+        var unreachable: Set<String> = []
+        var stalled: Set<String> = []
+    }
+
+    private let state = Locked(State())
+    private let queue: EngineQueue
+    private let clock: SimulationClock
+    /// Milliseconds in each direction.
+    private let latency: Double
+
+    init(queue: EngineQueue, clock: SimulationClock, latency: Double) {
+        self.queue = queue
+        self.clock = clock
+        self.latency = latency
+    }
+
+    func attach(_ cluster: SimulatedCluster) { self.state.withLock { $0.cluster = cluster } }
+
+    // MARK: Called by clients, on any thread
+
+    /// Begins a connection of a device.
+    func connect(_ name: String, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) -> Int {
+        let (number, isReachable) = self.state.withLock { state in
+            state.lastNumber += 1
+            let isReachable = !state.unreachable.contains(name)
+            if isReachable { state.connections[state.lastNumber] = Connection(name: name, onEvent: onEvent) }
+            return (state.lastNumber, isReachable)
+        }
+        guard isReachable else {
+            self.later { onEvent(.closed(code: 1006)) }
+            return number
+        }
+        self.transmit(number) { network in
+            network.cluster?.perform { $0.opened(number) }
+            network.transmit(number) { $0.tell(.opened, number) }
+        }
+        return number
+    }
+
+    func send(_ text: [UInt8], from number: Int) {
+        self.transmit(number) { network in network.cluster?.perform { $0.received(text, from: number) } }
+    }
+
+    func close(_ number: Int) {
+        self.transmit(number) { network in
+            network.cluster?.perform { $0.closed(number) }
+            network.end(number, code: 1000)
+        }
+    }
+
+    // MARK: Called by the cluster, on its queue
+
+    func deliver(_ output: ConnectionOutput, to number: Int) {
+        self.transmit(number) { network in
+            switch output {
+            case .text(let text): network.tell(.text(text), number)
+            case .close(let code): network.end(number, code: code)
+            }
+        }
+    }
+
+    func cut(_ name: String?) {
+        let numbers = self.state.withLock { state in
+            state.connections.filter { name == nil || $0.value.name == name }.map(\.key).sorted()
+        }
+        for number in numbers {
+            self.cluster?.perform { $0.closed(number) }
+            self.end(number, code: 1006)
+        }
+    }
+
+    func setReachable(_ isReachable: Bool, _ name: String) {
+        self.state.withLock { state in
+            if isReachable { state.unreachable.remove(name) } else { state.unreachable.insert(name) }
+        }
+        if !isReachable { self.cut(name) }
+    }
+
+    func setStalled(_ isStalled: Bool, _ name: String) {
+        let released = self.state.withLock { state -> [@Sendable () -> Void] in
+            guard !isStalled else {
+                state.stalled.insert(name)
+                return []
+            }
+            state.stalled.remove(name)
+            var released: [@Sendable () -> Void] = []
+            for number in state.connections.keys.sorted() where state.connections[number]?.name == name {
+                released += state.connections[number]?.heldBack ?? []
+                state.connections[number]?.heldBack = []
+            }
+            return released
+        }
+        for work in released { self.queue.async(work) }
+    }
+
+    // MARK: Private
+
+    private var cluster: SimulatedCluster? { self.state.withLock { $0.cluster } }
+
+    /// Runs `work` after the latency, unless the device is stalled then; dropped if the connection has ended.
+    private func transmit(_ number: Int, _ work: @escaping @Sendable (SimulatedNetwork) -> Void) {
+        self.later { [weak self] in
+            guard let self else { return }
+            let isDue = self.state.withLock { state -> Bool in
+                guard let connection = state.connections[number] else { return false }
+                guard state.stalled.contains(connection.name) else { return true }
+                state.connections[number]?.heldBack.append { [weak self] in if let self { work(self) } }
+                return false
+            }
+            if isDue { work(self) }
+        }
+    }
+
+    private func later(_ work: @escaping @Sendable () -> Void) {
+        if self.latency > 0 {
+            _ = self.clock.schedule(after: self.latency, on: self.queue, work)
+        } else {
+            self.queue.async(work)
+        }
+    }
+
+    private func tell(_ event: TransportEvent, _ number: Int) {
+        self.state.withLock { $0.connections[number]?.onEvent }?(event)
+    }
+
+    private func end(_ number: Int, code: Int) {
+        let connection = self.state.withLock { $0.connections.removeValue(forKey: number) }
+        connection?.onEvent(.closed(code: code))
+    }
+}
+
+/// Opens connections of one device to the simulated cluster.
+struct SimulatedTransport: Transport {
+    let name: String
+    let network: SimulatedNetwork
+
+    func connect(
+        to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
+    ) throws(ErrorInfo) -> any TransportConnection {
+        SimulatedSocket(number: self.network.connect(self.name, onEvent), network: self.network)
+    }
+}
+
+private struct SimulatedSocket: TransportConnection {
+    let number: Int
+    let network: SimulatedNetwork
+
+    func send(_ text: [UInt8]) { self.network.send(text, from: self.number) }
+    func close(code: Int) { self.network.close(self.number) }
+}

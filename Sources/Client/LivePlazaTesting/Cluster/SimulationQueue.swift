@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+internal import LivePlazaKit
+
+/// The queue on which the simulated cluster and all its clients run, one piece of work after the other.
+///
+/// Work that is added while the clock stands at some time is done before the clock advances.
+final class SimulationQueue: WorkQueue {
+    private struct State {
+        var work: [@Sendable () -> Void] = []
+        /// Whether `drain` runs, or is about to run on the dispatch queue.
+        var isDraining = false
+
+        /// Removes the next work; ends the draining if there is none.
+        mutating func takeNext() -> (@Sendable () -> Void)? {
+            guard !self.work.isEmpty else {
+                self.isDraining = false
+                return nil
+            }
+            return self.work.removeFirst()
+        }
+    }
+
+    let queue: DispatchQueue
+    private let key = DispatchSpecificKey<Bool>()
+    private let state = Locked(State())
+
+    init(_ queue: DispatchQueue) {
+        self.queue = queue
+        queue.setSpecific(key: self.key, value: true)
+    }
+
+    func async(_ work: @escaping @Sendable () -> Void) {
+        let mustDrain = self.state.withLock { state in
+            state.work.append(work)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if mustDrain { self.queue.async { self.drain() } }
+    }
+
+    func preconditionIsCurrent() { dispatchPrecondition(condition: .onQueue(self.queue)) }
+
+    /// Runs `body` on the queue, and returns its result.
+    func sync<Result>(_ body: () throws -> Result) rethrows -> Result {
+        DispatchQueue.getSpecific(key: self.key) == true ? try body() : try self.queue.sync(execute: body)
+    }
+
+    /// Does all work, and what it leads to; must be called on the queue.
+    func drain() {
+        while let work = self.state.withLock({ $0.takeNext() }) { work() }
+    }
+}

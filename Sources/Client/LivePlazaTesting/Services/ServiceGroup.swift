@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AudienceCore
+internal import BarrageCore
+internal import DirectoryCore
+internal import MachineKit
+internal import PlazaModel
+internal import StageCore
+
+/// The services of a cluster in memory, with one partition each, and the inboxes between them.
+///
+/// Inputs of one inbox are handled in order. Which inbox is next is chosen by the seed, as in a cluster, where the
+/// services run at the same time.
+struct ServiceGroup: Sendable {
+    private var directory: SimulatedService<DirectoryMachine>
+    private var presence: SimulatedPresence
+    private var barrage: SimulatedService<BarrageMachine>
+    private var seats: SimulatedService<SeatMachine>
+    private var connections: SimulatedService<ConnectionMachine>
+    private var apps = AppTable()
+    private var random: SeededRandom
+
+    /// How long a session lives after its last heartbeat, as in the default settings of presence.
+    static let lease = Milliseconds.seconds(90)
+
+    init(policies: Policies, seed: UInt64) {
+        self.directory = SimulatedService(DirectoryMachine(policies: policies))
+        self.presence = SimulatedPresence(policies: policies, lease: Self.lease)
+        self.barrage = SimulatedService(BarrageMachine(policies: policies))
+        self.seats = SimulatedService(SeatMachine(policies: policies))
+        self.connections = SimulatedService(ConnectionMachine(policies: policies))
+        self.random = SeededRandom(seed: seed)
+    }
+
+    /// Appends an input to the inbox of its machine.
+    ///
+    /// - Returns: False if the effect is no input: gateways must read it.
+    mutating func append(_ effect: Effect) -> Bool {
+        switch effect {
+        case .directory(let input, _): self.directory.append(input)
+        case .audience(let input): self.presence.append(input)
+        case .barrage(let input): self.barrage.append(input)
+        case .seat(let input): self.seats.append(input)
+        case .connection(let input): self.connections.append(input)
+        case .app(let record):
+            self.apps.apply(record)
+            self.directory.machine.updateSettings(self.apps)
+            self.barrage.machine.updateSettings(self.apps)
+            return false
+        default: return false
+        }
+        return true
+    }
+
+    /// Handles inputs until no service has one that it can handle.
+    ///
+    /// - Returns: The effects for gateways, in order.
+    mutating func run(at now: Timestamp) -> [Effect] {
+        var published: [Effect] = []
+        while let service = self.chooseReady() {
+            var effects: [Effect] = []
+            self.handleNext(of: service, at: now, into: &effects)
+            for effect in effects where !self.append(effect) { published.append(effect) }
+        }
+        return published
+    }
+
+    /// Handles the rows and leases that are due.
+    ///
+    /// - Returns: The effects for gateways, in order.
+    mutating func tick(at now: Timestamp) -> [Effect] {
+        var effects: [Effect] = []
+        if self.directory.nextTick.map({ $0 <= now }) ?? false { self.directory.tick(at: now, into: &effects) }
+        if self.presence.nextTick.map({ $0 <= now }) ?? false { self.presence.tick(at: now, into: &effects) }
+        if self.barrage.nextTick.map({ $0 <= now }) ?? false { self.barrage.tick(at: now, into: &effects) }
+        if self.seats.nextTick.map({ $0 <= now }) ?? false { self.seats.tick(at: now, into: &effects) }
+        if self.connections.nextTick.map({ $0 <= now }) ?? false { self.connections.tick(at: now, into: &effects) }
+        return effects.filter { !self.append($0) } + self.run(at: now)
+    }
+
+    /// When `tick` must be called next; nil if nothing is due.
+    var nextTick: Timestamp? {
+        mutating get {
+            let ticks = [
+                self.directory.nextTick, self.presence.nextTick, self.barrage.nextTick, self.seats.nextTick,
+                self.connections.nextTick,
+            ]
+            return ticks.compactMap { $0 }.min()
+        }
+    }
+
+    /// Loses all leases, as a Redis without its data does.
+    mutating func loseLeases() { self.presence.loseLeases() }
+
+    /// Stops or starts a service; the inputs of a stopped one wait.
+    mutating func setRunning(_ isRunning: Bool, _ service: SimulatedCluster.Service) {
+        switch service {
+        case .directory: self.directory.isRunning = isRunning
+        case .presence: self.presence.isRunning = isRunning
+        case .barrage: self.barrage.isRunning = isRunning
+        case .stage:
+            self.seats.isRunning = isRunning
+            self.connections.isRunning = isRunning
+        }
+    }
+
+    private enum Inbox { case directory, presence, barrage, seats, connections }
+
+    private mutating func chooseReady() -> Inbox? {
+        var ready: [Inbox] = []
+        if self.directory.isReady { ready.append(.directory) }
+        if self.presence.isReady { ready.append(.presence) }
+        if self.barrage.isReady { ready.append(.barrage) }
+        if self.seats.isReady { ready.append(.seats) }
+        if self.connections.isReady { ready.append(.connections) }
+        return ready.randomElement(using: &self.random)
+    }
+
+    private mutating func handleNext(of inbox: Inbox, at now: Timestamp, into effects: inout [Effect]) {
+        switch inbox {
+        case .directory: self.directory.handleNext(at: now, into: &effects)
+        case .presence: self.presence.handleNext(at: now, into: &effects)
+        case .barrage: self.barrage.handleNext(at: now, into: &effects)
+        case .seats: self.seats.handleNext(at: now, into: &effects)
+        case .connections: self.connections.handleNext(at: now, into: &effects)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+/// One service in memory: its machine, with the rows of its only partition and its inbox.
+struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
+    /// The machine; changed when the settings of an app change.
+    var machine: M
+    /// Whether the service handles its inbox; otherwise inputs wait.
+    var isRunning = true
+    private var rows = Journal<M.Key, M.Row>()
+    private var inbox = InputQueue<M.Input>()
+    private var clock = PartitionClock()
+
+    init(_ machine: M) { self.machine = machine }
+
+    /// Whether an input waits that the service can handle.
+    var isReady: Bool { self.isRunning && !self.inbox.isEmpty }
+
+    /// Appends an input to the inbox.
+    mutating func append(_ input: M.Input) { self.inbox.append(input) }
+
+    /// Handles the next input of the inbox.
+    mutating func handleNext(at now: Timestamp, into effects: inout [Effect]) {
+        guard let input = self.inbox.popFirst() else { return }
+        let moment = self.clock.advance(to: now)
+        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
+        self.machine.handle(input, in: &self.rows, at: moment, into: &effects)
+        self.rows.commit()
+    }
+
+    /// Handles the rows that are due.
+    mutating func tick(at now: Timestamp, into effects: inout [Effect]) {
+        guard self.isRunning, self.rows.nextDue != nil else { return }
+        let moment = self.clock.advance(to: now)
+        self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
+        self.rows.commit()
+    }
+
+    /// When the service must tick next; nil if nothing is due, or if it is stopped.
+    ///
+    /// As in a cluster, ticks are at most one second apart while a row is due.
+    var nextTick: Timestamp? {
+        mutating get {
+            guard self.isRunning, let due = self.rows.nextDue else { return nil }
+            return self.clock.nextTick(for: due)
+        }
+    }
+}
+
+/// The time of a partition: that of its last input, and how long it stood still.
+struct PartitionClock: Sendable {
+    private(set) var now = Timestamp.distantPast
+    private var standstill = Milliseconds(0)
+    private var offset: Int64 = 0
+
+    /// The moment of the next input or tick.
+    mutating func advance(to time: Timestamp) -> Moment {
+        self.standstill = self.standstill + Moment.standstill(from: self.now, to: time)
+        self.now = max(self.now, time)
+        self.offset += 1
+        return Moment(now: self.now, offset: self.offset, standstill: self.standstill)
+    }
+
+    /// When the partition ticks for a row that is due at `due`.
+    func nextTick(for due: Timestamp) -> Timestamp { max(self.now, min(due, self.now + .seconds(1))) }
+}
+
+/// A queue whose first element is removed in constant time on average.
+struct InputQueue<Element: Sendable>: Sendable {
+    private var elements: [Element] = []
+    private var start = 0
+
+    var isEmpty: Bool { self.start == self.elements.count }
+
+    mutating func append(_ element: Element) { self.elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard self.start < self.elements.count else { return nil }
+        defer {
+            self.start += 1
+            if self.start > 64, self.start * 2 > self.elements.count {
+                self.elements.removeFirst(self.start)
+                self.start = 0
+            }
+        }
+        return self.elements[self.start]
+    }
+}
