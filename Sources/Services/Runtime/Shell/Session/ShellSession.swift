@@ -66,7 +66,7 @@ final class ShellSession {
             clientMetrics.exportingLag(settings.kafka, as: spec.name), group: spec.name,
             fetchWait: settings.fetchWait,
             sessionTimeout: sessionTimeout, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
-        self.state = try StateReader(settings.kafka, fetchWait: settings.fetchWait)
+        self.state = try StateReader(settings.kafka)
         self.replyProducer = try ReplyProducer(
             settings.kafka, machine: spec.name, lost: self.metrics.lostReplies, metrics: clientMetrics)
         switch settings.mode {

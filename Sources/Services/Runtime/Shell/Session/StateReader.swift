@@ -15,17 +15,19 @@ final class StateReader {
     private let committedReader: KafkaConsumer
     private let endReader: KafkaConsumer
 
+    /// How long the broker may delay an empty fetch response.
+    ///
+    /// The end of a partition is reported by such a response, so each restore lasts this much longer. The consumers
+    /// fetch nothing between restores.
+    private static let fetchWait = Duration.milliseconds(5)
+
     /// Creates the two consumers.
     ///
-    /// - Parameters:
-    ///   - settings: the brokers' addresses and the client id.
-    ///   - fetchWait: how long the broker may delay an empty fetch response.
+    /// - Parameter settings: the brokers' addresses and the client id.
     /// - Throws: `invalidConfiguration`.
-    init(_ settings: KafkaSettings, fetchWait: Duration) throws(KafkaError) {
-        self.committedReader = try KafkaConsumer(
-            settings, isolation: .committed, fetchWait: fetchWait)
-        self.endReader = try KafkaConsumer(
-            settings, isolation: .uncommitted, fetchWait: fetchWait)
+    init(_ settings: KafkaSettings) throws(KafkaError) {
+        self.committedReader = try KafkaConsumer(settings, isolation: .committed, fetchWait: Self.fetchWait)
+        self.endReader = try KafkaConsumer(settings, isolation: .uncommitted, fetchWait: Self.fetchWait)
     }
 
     /// Loads the topics' metadata; without it the first restore is delayed by up to a second.
