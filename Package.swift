@@ -313,6 +313,9 @@ let testTargets: [Target] = [
     tests(
         "LivePlazaTransportTests", in: "Client/LivePlazaTransport",
         ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency"]),
+    tests(
+        "LivePlazaTestingTests", in: "Client/LivePlazaTesting",
+        ["LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
     tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
     tests(
         "PublicAPITests", in: "Client/PublicAPI",

@@ -37,7 +37,8 @@ public final class SimulatedCluster: Sendable {
     let engineQueue: EngineQueue
     let network: SimulatedNetwork
     private let state: Locked<ClusterState>
-    private let seed: UInt64
+    let seed: UInt64
+    private let scripted = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
     private let clients = Locked<UInt64>(0)
     private let realTime = Locked<(any DispatchSourceTimer)?>(nil)
 
@@ -74,10 +75,12 @@ public final class SimulatedCluster: Sendable {
     ///
     /// - Parameters:
     ///   - name: Names the client's device in `cutConnection` and the like; several devices may have one name.
+    ///   - transport: The transport, for example a `RecordingTransport`; nil for `transport(name)`.
     ///   - tokenProvider: Gives newer tokens; nil if the token of the login is the only one.
     /// - Returns: A client that works on the cluster's queue and clock; the caller must retain it.
     public func client(
-        _ name: String, tokenProvider: (@Sendable () async throws -> String)? = nil
+        _ name: String, over transport: (any Transport)? = nil,
+        tokenProvider: (@Sendable () async throws -> String)? = nil
     ) -> LivePlaza {
         let number = self.clients.withLock { number in
             number += 1
@@ -85,7 +88,7 @@ public final class SimulatedCluster: Sendable {
         }
         let random = Locked(SeededRandom(seed: self.seed &* 1_000_003 &+ number))
         let options = PlazaOptions(
-            gateways: ["ws://simulated/v1"], tokenProvider: tokenProvider, transport: self.transport(name),
+            gateways: ["ws://simulated/v1"], tokenProvider: tokenProvider, transport: transport ?? self.transport(name),
             deliveryQueue: self.queue.queue)
         return LivePlaza(options: options, queue: self.engineQueue, clock: self.clock) {
             random.withLock { Double.random(in: 0..<1, using: &$0) }
@@ -177,6 +180,16 @@ public final class SimulatedCluster: Sendable {
     /// Cuts the connections of a device, or of all, as a lost network does; they may connect again at once.
     public func cutConnection(of name: String? = nil) { self.queue.sync { self.network.cut(name) } }
 
+    /// Cuts the connections of a device when its next frames have been delivered.
+    ///
+    /// - Parameters:
+    ///   - name: The device.
+    ///   - count: How many frames are delivered until then, in both directions together; opening counts as one. The
+    ///     frame after them is lost.
+    public func cutConnection(of name: String, afterFrames count: Int) {
+        self.queue.sync { self.network.setFrames(count, untilCutOf: name) }
+    }
+
     /// Makes a device unable to connect, and cuts its connections; or makes it able again.
     public func setReachable(_ isReachable: Bool, _ name: String) {
         self.queue.sync { self.network.setReachable(isReachable, name) }
@@ -204,7 +217,26 @@ public final class SimulatedCluster: Sendable {
     func perform(_ body: (inout ClusterState) -> Void) {
         self.queue.sync {
             let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }
-            for (connection, output) in outputs { self.network.deliver(output, to: connection) }
+            for (connection, output) in outputs {
+                if connection > 0 {
+                    self.network.deliver(output, to: connection)
+                } else if case .text(let text) = output {
+                    self.scripted.withLock { $0[connection] }?(text)
+                }
+            }
         }
+    }
+
+    /// Opens a connection without delays and faults; its number is negative.
+    ///
+    /// - Returns: The connection's number.
+    func connectScripted(_ onText: @escaping @Sendable ([UInt8]) -> Void) -> Int {
+        let number = self.scripted.withLock { scripted in
+            let number = -1 - scripted.count
+            scripted[number] = onText
+            return number
+        }
+        self.perform { $0.opened(number) }
+        return number
     }
 }

@@ -10,12 +10,23 @@ final class SimulatedNetwork: Sendable {
         var heldBack: [@Sendable () -> Void] = []
     }
 
+    /// What happens to a frame.
+    private enum Delivery {
+        case delivered
+        /// Lost or held back.
+        case dropped
+        /// Lost, and the connections of the device end.
+        case cut(String)
+    }
+
     private struct State {
         weak var cluster: SimulatedCluster?
         var connections: [Int: Connection] = [:]
         var lastNumber = 0
         var unreachable: Set<String> = []
         var stalled: Set<String> = []
+        /// How many frames of a device are delivered before its connections are cut.
+        var framesUntilCut: [String: Int] = [:]
     }
 
     private let state = Locked(State())
@@ -85,6 +96,10 @@ final class SimulatedNetwork: Sendable {
         }
     }
 
+    func setFrames(_ count: Int, untilCutOf name: String) {
+        self.state.withLock { $0.framesUntilCut[name] = max(0, count) }
+    }
+
     func setReachable(_ isReachable: Bool, _ name: String) {
         self.state.withLock { state in
             if isReachable { state.unreachable.remove(name) } else { state.unreachable.insert(name) }
@@ -117,13 +132,21 @@ final class SimulatedNetwork: Sendable {
     private func transmit(_ number: Int, _ work: @escaping @Sendable (SimulatedNetwork) -> Void) {
         self.later { [weak self] in
             guard let self else { return }
-            let isDue = self.state.withLock { state -> Bool in
-                guard let connection = state.connections[number] else { return false }
-                guard state.stalled.contains(connection.name) else { return true }
-                state.connections[number]?.heldBack.append { [weak self] in if let self { work(self) } }
-                return false
+            let delivery = self.state.withLock { state -> Delivery in
+                guard let connection = state.connections[number] else { return .dropped }
+                guard !state.stalled.contains(connection.name) else {
+                    state.connections[number]?.heldBack.append { [weak self] in if let self { work(self) } }
+                    return .dropped
+                }
+                guard let frames = state.framesUntilCut[connection.name] else { return .delivered }
+                state.framesUntilCut[connection.name] = frames > 0 ? frames - 1 : nil
+                return frames > 0 ? .delivered : .cut(connection.name)
             }
-            if isDue { work(self) }
+            switch delivery {
+            case .delivered: work(self)
+            case .cut(let name): self.cut(name)
+            case .dropped: break
+            }
         }
     }
 

@@ -146,6 +146,8 @@ struct SimulatedGateway: Sendable {
     }
 
     /// The connected members of each live, in a fixed order.
+    ///
+    /// Scripted users have negative numbers; they are never silent.
     private func members() -> [(key: LiveKey, members: [Presence])] {
         var lives: [LiveKey: [Presence]] = [:]
         for number in self.connections.keys.sorted() {
@@ -155,7 +157,7 @@ struct SimulatedGateway: Sendable {
             lives[connection.key(live), default: []].append(
                 Presence(
                     session: connection.session, user: connection.user, ticket: ticket,
-                    silentFor: max(0, (self.now - connection.lastReceived).count)))
+                    silentFor: number < 0 ? 0 : max(0, (self.now - connection.lastReceived).count)))
         }
         return lives.sorted { $0.key < $1.key }.map { (key: $0.key, members: $0.value) }
     }

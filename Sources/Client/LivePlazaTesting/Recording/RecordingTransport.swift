@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaKit
+
+/// Records the connections of a client on their way through another transport.
+///
+/// ```swift
+/// let recorder = RecordingTransport(LoopTransport())
+/// let plaza = LivePlaza(options: PlazaOptions(gateways: [address], transport: recorder))
+/// // …
+/// try recorder.recording.lines.write(to: file, atomically: true, encoding: .utf8)
+/// ```
+public final class RecordingTransport: Transport {
+    private let transport: any Transport
+    private let log: RecordingLog
+
+    /// Records what goes through `transport`.
+    public init(_ transport: any Transport) {
+        self.transport = transport
+        let start = ContinuousClock.now
+        self.log = RecordingLog { (ContinuousClock.now - start).inMilliseconds }
+    }
+
+    /// Records what goes through a transport of a simulated cluster, with the times of its clock.
+    public init(_ transport: any Transport, on cluster: SimulatedCluster) {
+        self.transport = transport
+        let clock = cluster.clock
+        self.log = RecordingLog { clock.now }
+    }
+
+    /// What was recorded so far.
+    public var recording: SessionRecording { self.log.recording }
+
+    /// Begins to open a WebSocket; see `Transport`.
+    public func connect(
+        to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
+    ) throws(ErrorInfo) -> any TransportConnection {
+        let log = self.log
+        log.append(.connects)
+        let connection = try self.transport.connect(to: address) { event in
+            switch event {
+            case .opened: log.append(.opened)
+            case .text(let text): log.append(.received, text: text)
+            case .binary: break
+            case .closed(let code): log.append(.closed, code: code)
+            }
+            onEvent(event)
+        }
+        return RecordingConnection(connection: connection, log: log)
+    }
+}
+
+private struct RecordingConnection: TransportConnection {
+    let connection: any TransportConnection
+    let log: RecordingLog
+
+    func send(_ text: [UInt8]) {
+        self.log.append(.sent, text: text)
+        self.connection.send(text)
+    }
+
+    func close(code: Int) { self.connection.close(code: code) }
+}
+
+private final class RecordingLog: Sendable {
+    private let state = Locked(SessionRecording())
+    private let now: @Sendable () -> Double
+
+    init(now: @escaping @Sendable () -> Double) { self.now = now }
+
+    var recording: SessionRecording { self.state.withLock { $0 } }
+
+    func append(_ kind: SessionRecording.Entry.Kind, text: [UInt8]? = nil, code: Int? = nil) {
+        let now = self.now()
+        self.state.withLock { $0.append(kind, at: now, text: text, code: code) }
+    }
+}

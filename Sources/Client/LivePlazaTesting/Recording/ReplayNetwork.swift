@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+
+/// The network of a replayed client: it matches the calls that the client sends with the recorded ones.
+///
+/// The n-th call of a method belongs to the n-th recorded call of that method.
+final class ReplayNetwork: Transport {
+    private struct State {
+        var onEvent: (@Sendable (TransportEvent) -> Void)?
+        var isConnecting = false
+        /// The ids of the recorded calls, in order, by method.
+        var recorded: [String: [Int64]] = [:]
+        /// The ids of the replayed client's calls, in order, by method.
+        var sent: [String: [Int64]] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// The methods whose calls the replayed client makes as the recorded one did.
+    private static let repeated: Set<String> = [
+        "login", "live.join", "live.create", "live.leave", "live.get", "live.summary", "audience.list", "stage.get",
+        "seat.requests", "cohost.requests", "battle.requests", "ping",
+    ]
+
+    var isConnecting: Bool { self.state.withLock { $0.isConnecting } }
+
+    func connect(
+        to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
+    ) throws(ErrorInfo) -> any TransportConnection {
+        self.state.withLock { state in
+            state.onEvent = onEvent
+            state.isConnecting = true
+        }
+        return ReplayConnection(network: self)
+    }
+
+    func tell(_ event: TransportEvent) {
+        let onEvent = self.state.withLock { state in
+            if event == .opened { state.isConnecting = false }
+            return state.onEvent
+        }
+        onEvent?(event)
+    }
+
+    func recorded(_ call: RecordedCall) {
+        // A call that was sent again after a reconnect has the same id.
+        self.state.withLock { state in
+            if state.recorded[call.method, default: []].contains(call.id) { return }
+            state.recorded[call.method, default: []].append(call.id)
+        }
+    }
+
+    func sent(_ call: RecordedCall) {
+        self.state.withLock { state in
+            if state.sent[call.method, default: []].contains(call.id) { return }
+            state.sent[call.method, default: []].append(call.id)
+        }
+    }
+
+    /// Whether the replayed client makes the recorded call with this id, too.
+    func isRepeated(_ recordedID: Int64) -> Bool {
+        self.state.withLock { state in
+            state.recorded.contains { Self.repeated.contains($0.key) && $0.value.contains(recordedID) }
+        }
+    }
+
+    /// The id of the replayed client's call that belongs to the recorded one; nil if it has not made it yet.
+    func id(of recordedID: Int64) -> Int64? {
+        self.state.withLock { state in
+            for (method, ids) in state.recorded {
+                guard let index = ids.firstIndex(of: recordedID) else { continue }
+                let sent = state.sent[method] ?? []
+                return index < sent.count ? sent[index] : nil
+            }
+            return nil
+        }
+    }
+}
+
+private struct ReplayConnection: TransportConnection {
+    let network: ReplayNetwork
+
+    func send(_ text: [UInt8]) { if let call = RecordedCall(text) { self.network.sent(call) } }
+    func close(code: Int) {}
+}

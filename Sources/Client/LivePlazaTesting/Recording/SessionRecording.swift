@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaKit
+internal import PlazaWire
+
+/// What one client sent and received, with times; of a simulated or a real cluster.
+///
+/// Tokens are left out. `lines` is a text for a file or a bug report; `SessionReplay` shows the stores at any moment.
+public struct SessionRecording: Sendable, Hashable {
+    /// One event of a connection.
+    struct Entry: Sendable, Hashable, Codable {
+        enum Kind: String, Sendable, Codable {
+            case connects
+            case opened
+            case sent
+            case received
+            case closed
+        }
+
+        /// Milliseconds since the recording began.
+        var at: Double
+        var kind: Kind
+        /// The JSON of a frame, without the token of a login.
+        var text: String?
+        /// The code of a close.
+        var code: Int?
+    }
+
+    private(set) var entries: [Entry] = []
+
+    init() {}
+
+    /// Reads a recording from its lines.
+    ///
+    /// - Returns: nil if a line is none of a recording.
+    public init?(lines: String) {
+        for line in lines.split(separator: "\n") {
+            guard let entry = try? Wire.decode(Entry.self, from: Array(line.utf8)), entry.at.isFinite else {
+                return nil
+            }
+            self.entries.append(entry)
+        }
+    }
+
+    /// The recording as text: one JSON object a line.
+    public var lines: String {
+        self.entries.map { String(decoding: Wire.encode($0), as: UTF8.self) + "\n" }.joined()
+    }
+
+    /// How long the recording lasts.
+    public var duration: Duration { .milliseconds(Int64(self.entries.last?.at ?? 0)) }
+
+    mutating func append(_ kind: Entry.Kind, at: Double, text: [UInt8]? = nil, code: Int? = nil) {
+        let text = text.map { String(decoding: Self.redacted($0, kind), as: UTF8.self) }
+        self.entries.append(Entry(at: at, kind: kind, text: text, code: code))
+    }
+
+    /// A frame without the token of a login.
+    private static func redacted(_ text: [UInt8], _ kind: Entry.Kind) -> [UInt8] {
+        guard kind == .sent, case .object(var members)? = try? Wire.decode(JSONValue.self, from: text),
+            members["method"] == "login", var params = members["params"]?.members
+        else { return text }
+        params["token"] = "left out"
+        members["params"] = .object(params)
+        return Wire.encode(JSONValue.object(members))
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+public import LivePlazaKit
+internal import PlazaWire
+
+/// Shows the stores of a recorded client as they were at any moment of its recording.
+///
+/// The replayed client logs in and enters and leaves lives when the recorded one did, and receives the recorded frames.
+/// Other calls of the app are not repeated; what they led to is in the frames.
+///
+/// ```swift
+/// let replay = SessionReplay(recording)
+/// replay.advance(to: .seconds(42))
+/// print(replay.plaza.barrageStore(liveID: "concert").state.value.messageList)
+/// ```
+public final class SessionReplay: Sendable {
+    /// The replayed client.
+    public let plaza: LivePlaza
+    private let recording: SessionRecording
+    private let queue: SimulationQueue
+    private let clock: SimulationClock
+    private let network: ReplayNetwork
+    /// The index of the next entry.
+    private let next = Locked(0)
+
+    /// How long the replayed client's clock may advance until it sends what the recorded one had sent.
+    private static let patience = 60_000.0
+
+    /// Prepares a replay at its beginning.
+    public init(_ recording: SessionRecording) {
+        self.recording = recording
+        let queue = SimulationQueue(DispatchQueue(label: "LivePlazaTesting.SessionReplay"))
+        self.queue = queue
+        self.clock = SimulationClock(start: 1_700_000_000_000)
+        let network = ReplayNetwork()
+        self.network = network
+        let options = PlazaOptions(
+            gateways: ["ws://replay/v1"], transport: network, deliveryQueue: queue.queue,
+            loginTimeout: .seconds(3600), callTimeout: .seconds(3600))
+        self.plaza = LivePlaza(options: options, queue: EngineQueue(queue), clock: self.clock) { 0 }
+    }
+
+    /// Replays up to a moment of the recording; does not go back.
+    public func advance(to moment: Duration) {
+        self.queue.sync {
+            let end = moment.inMilliseconds
+            while true {
+                let index = self.next.withLock { $0 }
+                guard index < self.recording.entries.count, self.recording.entries[index].at <= end else { break }
+                self.next.withLock { $0 += 1 }
+                self.perform(self.recording.entries[index])
+            }
+            self.passTime(to: end)
+        }
+    }
+
+    private func perform(_ entry: SessionRecording.Entry) {
+        self.passTime(to: entry.at)
+        switch entry.kind {
+        case .connects: break
+        case .opened:
+            self.wait { $0.isConnecting }
+            self.network.tell(.opened)
+        case .closed: self.network.tell(.closed(code: entry.code ?? 1006))
+        case .sent: if let call = RecordedCall(entry) { self.repeatCall(call) }
+        case .received:
+            guard let text = entry.text, let frame = self.translated(text) else { return }
+            self.network.tell(.text(frame))
+        }
+        self.queue.drain()
+    }
+
+    /// Makes the replayed client do what led to a recorded call.
+    private func repeatCall(_ call: RecordedCall) {
+        self.network.recorded(call)
+        switch call.method {
+        case "login" where self.plaza.loginStore.state.value.loginUserInfo == nil:
+            let user = self.recording.userID
+            self.plaza.loginStore.login(sdkAppID: 1, userID: user, userSig: "replay", completion: nil)
+        case "live.join":
+            if let live = call.live { self.plaza.liveListStore.joinLive(liveID: live, completion: nil) }
+        case "live.create":
+            guard let live = call.live else { return }
+            var info = LiveInfo()
+            info.liveID = live
+            self.plaza.liveListStore.createLive(info, completion: nil)
+        case "live.leave": self.plaza.liveListStore.leaveLive(completion: nil)
+        default: break
+        }
+        self.queue.drain()
+    }
+
+    /// The frame for the replayed client, whose calls have other ids; nil for a reply to a call that it has not made.
+    private func translated(_ text: String) -> [UInt8]? {
+        let bytes = Array(text.utf8)
+        guard let frame = try? Wire.decode(JSONValue.self, from: bytes),
+            case .object(var reply)? = frame.members["reply"],
+            case .integer(let recordedID)? = reply["id"]
+        else { return bytes }
+        guard self.network.isRepeated(recordedID) else { return nil }
+        self.wait { $0.id(of: recordedID) != nil }
+        guard let id = self.network.id(of: recordedID) else { return nil }
+        reply["id"] = .integer(id)
+        return Wire.encode(JSONValue.object(["reply": .object(reply)]))
+    }
+
+    private func passTime(to end: Double) {
+        self.queue.drain()
+        while let timer = self.clock.nextTimer, timer <= end { self.runTimers(at: timer) }
+        self.clock.advance(to: end)
+    }
+
+    /// Lets the replayed client's clock advance until it has done something.
+    private func wait(until isDone: (ReplayNetwork) -> Bool) {
+        let end = self.clock.now + Self.patience
+        self.queue.drain()
+        while !isDone(self.network), let timer = self.clock.nextTimer, timer <= end { self.runTimers(at: timer) }
+    }
+
+    private func runTimers(at time: Double) {
+        self.clock.advance(to: time)
+        while self.clock.runNextDueTimer() { self.queue.drain() }
+    }
+}
+
+/// A call in a recording.
+struct RecordedCall {
+    let id: Int64
+    let method: String
+    let live: String?
+
+    init?(_ text: [UInt8]) {
+        guard let members = try? Wire.decode(JSONValue.self, from: text).members,
+            case .integer(let id)? = members["id"], case .text(let method)? = members["method"]
+        else { return nil }
+        self.id = id
+        self.method = method
+        self.live = if case .text(let live)? = members["params"]?.members["live"] { live } else { nil }
+    }
+
+    init?(_ entry: SessionRecording.Entry) {
+        guard let text = entry.text else { return nil }
+        self.init(Array(text.utf8))
+    }
+}
+
+extension SessionRecording {
+    /// The id of the user who logged in first; empty if no login succeeded.
+    fileprivate var userID: String {
+        for entry in self.entries where entry.kind == .received {
+            guard let text = entry.text, let frame = try? Wire.decode(JSONValue.self, from: Array(text.utf8)),
+                let result = frame.members["reply"]?.members["result"]?.members["loggedIn"]?.members,
+                case .text(let user)? = result["user"]?.members["userID"]
+            else { continue }
+            return user
+        }
+        return ""
+    }
+}

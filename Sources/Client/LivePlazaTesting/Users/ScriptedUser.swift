@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+public import LivePlazaKit
+internal import PlazaModel
+internal import PlazaWire
+
+/// A user of a simulated cluster whom the test plays: it sends calls, and nothing by itself.
+///
+/// It is connected for as long as the cluster exists; delays and faults do not apply to it. Each method returns when the
+/// call has been answered.
+public final class ScriptedUser: Sendable {
+    /// The user's id.
+    public let userID: String
+    private let cluster: SimulatedCluster
+    private let connection: Int
+    private let inbox: ScriptedInbox
+    private let lastID = Locked<Int64>(0)
+
+    init(_ userID: String, token: String, on cluster: SimulatedCluster) throws(ErrorInfo) {
+        self.userID = userID
+        self.cluster = cluster
+        let inbox = ScriptedInbox()
+        self.inbox = inbox
+        self.connection = cluster.connectScripted { inbox.received($0) }
+        try self.call("login", ["token": .text(token)])
+    }
+
+    // MARK: Lives
+
+    /// Creates a live that this user owns, and enters it.
+    public func createLive(_ liveID: String, name: String = "", categories: [Int] = []) throws(ErrorInfo) {
+        let params: [String: JSONValue] = [
+            "live": .text(liveID), "liveName": .text(name), "join": true,
+            "categoryList": .array(categories.map { .integer(Int64($0)) }),
+        ]
+        try self.call("live.create", params)
+    }
+
+    /// Enters a live.
+    public func joinLive(_ liveID: String) throws(ErrorInfo) { try self.call("live.join", ["live": .text(liveID)]) }
+
+    /// Leaves a live.
+    public func leaveLive(_ liveID: String) throws(ErrorInfo) { try self.call("live.leave", ["live": .text(liveID)]) }
+
+    /// Ends a live that this user owns.
+    public func endLive(_ liveID: String) throws(ErrorInfo) { try self.call("live.end", ["live": .text(liveID)]) }
+
+    /// Removes a user from a live of which this user is the owner or an admin.
+    public func kick(_ userID: String, from liveID: String) throws(ErrorInfo) {
+        try self.call("audience.kick", ["live": .text(liveID), "user": .text(userID)])
+    }
+
+    /// Makes a user an admin of a live that this user owns.
+    public func setAdmin(_ userID: String, in liveID: String) throws(ErrorInfo) {
+        try self.call("admin.set", ["live": .text(liveID), "user": .text(userID)])
+    }
+
+    // MARK: Messages
+
+    /// Sends a text to a live.
+    public func say(_ text: String, in liveID: String) throws(ErrorInfo) {
+        try self.call("barrage.sendText", ["live": .text(liveID), "text": .text(text)])
+    }
+
+    /// Sends gifts to a live.
+    public func sendGift(_ giftID: String, count: Int = 1, in liveID: String) throws(ErrorInfo) {
+        let params: [String: JSONValue] = [
+            "live": .text(liveID), "gift": .text(giftID), "count": .integer(Int64(count)),
+        ]
+        try self.call("gift.send", params)
+    }
+
+    /// Sends likes to a live.
+    public func like(_ count: Int = 1, in liveID: String) throws(ErrorInfo) {
+        try self.call("like.send", ["live": .text(liveID), "count": .integer(Int64(count))])
+    }
+
+    // MARK: Seats
+
+    /// Applies for a seat.
+    ///
+    /// - Parameters:
+    ///   - liveID: The live.
+    ///   - seatIndex: The seat; −1 for any.
+    ///   - timeout: How many seconds the application stays open.
+    public func applyForSeat(_ seatIndex: Int = -1, timeout: Int = 30, in liveID: String) throws(ErrorInfo) {
+        try self.seat("apply", liveID, ["seatIndex": .integer(Int64(seatIndex)), "timeout": .integer(Int64(timeout))])
+    }
+
+    /// Accepts or rejects the application of a user.
+    public func answerApplication(of userID: String, accept: Bool, in liveID: String) throws(ErrorInfo) {
+        try self.seat(accept ? "acceptApplication" : "rejectApplication", liveID, ["user": .text(userID)])
+    }
+
+    /// Invites a user to a seat.
+    public func invite(_ userID: String, seatIndex: Int = -1, timeout: Int = 30, in liveID: String) throws(ErrorInfo) {
+        let params: [String: JSONValue] = [
+            "user": .text(userID), "seatIndex": .integer(Int64(seatIndex)), "timeout": .integer(Int64(timeout)),
+        ]
+        try self.seat("invite", liveID, params)
+    }
+
+    /// Accepts or rejects the invitation of a user.
+    public func answerInvitation(of inviterID: String, accept: Bool, in liveID: String) throws(ErrorInfo) {
+        try self.seat(accept ? "acceptInvitation" : "rejectInvitation", liveID, ["user": .text(inviterID)])
+    }
+
+    /// Takes a free seat of a live whose seats need no application.
+    public func takeSeat(_ seatIndex: Int, in liveID: String) throws(ErrorInfo) {
+        try self.seat("take", liveID, ["seatIndex": .integer(Int64(seatIndex))])
+    }
+
+    /// Leaves its seat.
+    public func leaveSeat(in liveID: String) throws(ErrorInfo) { try self.seat("leave", liveID, [:]) }
+
+    // MARK: Co-hosts and battles
+
+    /// Invites the owners of other lives to connect theirs.
+    public func requestCoHost(_ liveIDs: [String], timeout: Int = 30, from liveID: String) throws(ErrorInfo) {
+        let params: [String: JSONValue] = [
+            "live": .text(liveID), "to": .array(liveIDs.map { .text($0) }), "timeout": .integer(Int64(timeout)),
+        ]
+        try self.call("cohost.request", params)
+    }
+
+    /// Accepts or rejects the request of another live's owner.
+    public func answerCoHost(of inviterLiveID: String, accept: Bool, in liveID: String) throws(ErrorInfo) {
+        let method = accept ? "cohost.accept" : "cohost.reject"
+        try self.call(method, ["live": .text(liveID), "inviter": .text(inviterLiveID)])
+    }
+
+    /// Begins a battle with connected lives, without asking their owners.
+    ///
+    /// - Returns: The battle's id.
+    @discardableResult
+    public func startBattle(with liveIDs: [String], seconds: Int = 60, in liveID: String) throws(ErrorInfo) -> String {
+        let params: [String: JSONValue] = [
+            "live": .text(liveID), "to": .array(liveIDs.map { .text($0) }), "duration": .integer(Int64(seconds)),
+            "needResponse": false,
+        ]
+        guard case .text(let battle)? = try self.call("battle.request", params).members["battle"]?.members["battle"]
+        else { throw ErrorInfo(code: ReplyCode.internalError.code, message: "the answer names no battle") }
+        return battle
+    }
+
+    // MARK: Any call
+
+    /// Makes a call of the protocol, whose parameters are JSON.
+    ///
+    /// - Parameters:
+    ///   - method: A method of PROTOCOL.md, section 5.
+    ///   - json: An object with its parameters.
+    /// - Returns: The JSON of the result.
+    /// - Throws: The server's error; `timedOut` if the call was not answered, because a service is stopped.
+    @discardableResult
+    public func call(_ method: String, json: String) throws(ErrorInfo) -> String {
+        guard let params = try? Wire.decode(JSONValue.self, from: Array(json.utf8)), case .object(let members) = params
+        else { throw ErrorInfo(code: ReplyCode.badParameter.code, message: "the parameters are no JSON object") }
+        return String(decoding: Wire.encode(try self.call(method, members)), as: UTF8.self)
+    }
+
+    @discardableResult
+    func call(_ method: String, _ params: [String: JSONValue]) throws(ErrorInfo) -> JSONValue {
+        let id = self.lastID.withLock { id in
+            id += 1
+            return id
+        }
+        let frame: JSONValue = ["id": .integer(id), "method": .text(method), "params": .object(params)]
+        self.cluster.perform { $0.received(Wire.encode(frame), from: self.connection) }
+        guard let reply = self.inbox.takeReply(id) else {
+            let message = "\(method) was not answered; a service is stopped"
+            throw ErrorInfo(code: ReplyCode.timedOut.code, message: message)
+        }
+        if let error = reply["error"]?.members {
+            guard case .integer(let code)? = error["code"], case .text(let message)? = error["message"] else {
+                throw ErrorInfo(code: ReplyCode.internalError.code, message: "\(method) failed without a code")
+            }
+            throw ErrorInfo(code: Int(code), message: message)
+        }
+        return reply["result"] ?? .null
+    }
+
+    private func seat(_ method: String, _ liveID: String, _ params: [String: JSONValue]) throws(ErrorInfo) {
+        var params = params
+        params["live"] = .text(liveID)
+        try self.call("seat.\(method)", params)
+    }
+}
+
+/// The replies that a scripted user has received and not yet read; all other frames are dropped.
+final class ScriptedInbox: Sendable {
+    private let replies = Locked<[Int64: [String: JSONValue]]>([:])
+
+    func received(_ text: [UInt8]) {
+        guard let frame = try? Wire.decode(JSONValue.self, from: text), let reply = frame.members["reply"]?.members,
+            case .integer(let id)? = reply["id"]
+        else { return }
+        self.replies.withLock { $0[id] = reply }
+    }
+
+    func takeReply(_ id: Int64) -> [String: JSONValue]? { self.replies.withLock { $0.removeValue(forKey: id) } }
+}
+
+extension SimulatedCluster {
+    /// Makes a user whom the test plays, and logs it in.
+    ///
+    /// - Throws: `tokenInvalid` if `userID` is no valid id.
+    public func user(_ userID: String, userName: String? = nil) throws(ErrorInfo) -> ScriptedUser {
+        let token = self.token(userID, userName: userName, validFor: Self.scriptedTokenLifetime)
+        return try ScriptedUser(userID, token: token, on: self)
+    }
+
+    /// Makes a user that acts as the app's backend: it needs no membership, and sets gifts, words and scores.
+    public func backend() throws(ErrorInfo) -> ScriptedUser {
+        try ScriptedUser("backend", token: self.serverToken(), on: self)
+    }
+
+    private static var scriptedTokenLifetime: Duration { .seconds(10_000_000) }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
+import LivePlazaKit
+import LivePlazaTesting
+import Synchronization
+
+/// A user of an app on a simulated cluster, with the events that its stores have published.
+final class AppUser: @unchecked Sendable {
+    let id: String
+    let plaza: LivePlaza
+    private let cluster: SimulatedCluster
+    private let received = Mutex<[String]>([])
+    /// Changed only by `init`.
+    private var subscriptions: Set<AnyCancellable> = []
+
+    init(_ id: String, on cluster: SimulatedCluster, live: String, plaza: LivePlaza? = nil) {
+        self.id = id
+        self.cluster = cluster
+        self.plaza = plaza ?? cluster.client(id)
+        self.keep(self.plaza.loginStore.loginEventPublisher)
+        self.keep(self.plaza.liveListStore.liveListEventPublisher)
+        self.keep(self.plaza.audienceStore(liveID: live).liveAudienceEventPublisher)
+        self.keep(self.plaza.coGuestStore(liveID: live).hostEventPublisher)
+        self.keep(self.plaza.coGuestStore(liveID: live).guestEventPublisher)
+        self.keep(self.plaza.coHostStore(liveID: live).coHostEventPublisher)
+        self.keep(self.plaza.battleStore(liveID: live).battleEventPublisher)
+        self.keep(self.plaza.giftStore(liveID: live).giftEventPublisher)
+    }
+
+    /// Logs in.
+    func login(validFor: Duration = .seconds(86_400)) async throws {
+        try await self.plaza.loginStore.login(
+            sdkAppID: 1, userID: self.id, userSig: self.cluster.token(self.id, validFor: validFor))
+    }
+
+    /// Creates a live, and enters it.
+    func create(_ live: String) async throws {
+        var info = LiveInfo()
+        info.liveID = live
+        info.liveName = "Live \(live)"
+        _ = try await self.plaza.liveListStore.createLive(info)
+    }
+
+    /// Enters a live.
+    func join(_ live: String) async throws { _ = try await self.plaza.liveListStore.joinLive(liveID: live) }
+
+    /// The texts that it shows in a live.
+    func texts(_ live: String) -> [String] {
+        self.plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent)
+    }
+
+    /// Whether an event was received whose description begins so.
+    func hasReceived(_ name: String) -> Bool { self.received.withLock { $0.contains { $0.hasPrefix(name) } } }
+
+    private func keep<Event>(_ publisher: PassthroughSubject<Event, Never>) {
+        publisher.sink { [weak self] event in self?.received.withLock { $0.append("\(event)") } }
+            .store(in: &self.subscriptions)
+    }
+}
+
+/// What the stores of one live show.
+struct Shown: Equatable {
+    var live: LiveInfo
+    var audience: Set<String>
+    var messages: [String]
+    var seats: LiveSeatState
+    var connected: [String]
+    var coHosts: CoHostState
+    var likes: LikeState
+
+    init(_ plaza: LivePlaza, _ live: String) {
+        self.live = plaza.liveListStore.state.value.currentLive
+        self.audience = Set(plaza.audienceStore(liveID: live).state.value.audienceList.map(\.userID))
+        self.messages = plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent)
+        self.seats = plaza.seatStore(liveID: live).state.value
+        self.connected = plaza.coGuestStore(liveID: live).state.value.connected.map(\.userID)
+        self.coHosts = plaza.coHostStore(liveID: live).state.value
+        self.likes = plaza.likeStore(liveID: live).state.value
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LivePlazaTesting
+import Testing
+
+/// Sessions that are recorded, and replayed to any moment.
+struct RecordingTests {
+    @Test func `a replay shows the stores as they were at each moment`() async throws {
+        let cluster = SimulatedCluster(seed: 9)
+        let host = try cluster.user("host")
+        try host.createLive("eve", name: "Evening")
+        let recorder = RecordingTransport(cluster.transport("viewer"), on: cluster)
+        let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: cluster.client("viewer", over: recorder))
+        try await viewer.login()
+        cluster.advance(by: .seconds(1))
+        try await viewer.join("eve")
+        var moments: [(at: Duration, shown: Shown)] = []
+        for step in 0..<8 {
+            try host.say("step \(step)", in: "eve")
+            if step == 3 { cluster.cutConnection(of: "viewer") }
+            if step == 4 { try await viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "mine") }
+            cluster.advance(by: .seconds(10))
+            moments.append((cluster.elapsed, Shown(viewer.plaza, "eve")))
+        }
+        let lines = recorder.recording.lines
+        #expect(!lines.contains(cluster.token("viewer").split(separator: ".")[1].prefix(20)))
+        let recording = try #require(SessionRecording(lines: lines))
+        #expect(recording == recorder.recording)
+
+        let replay = SessionReplay(recording)
+        for moment in moments {
+            replay.advance(to: moment.at)
+            #expect(Shown(replay.plaza, "eve") == moment.shown)
+        }
+        #expect(moments.last?.shown.messages.count == 9)
+    }
+
+    @Test func `lines that are no recording are refused`() {
+        #expect(SessionRecording(lines: "{\"at\":1}") == nil)
+        #expect(SessionRecording(lines: "hello") == nil)
+        #expect(SessionRecording(lines: "")?.duration == .zero)
+    }
+}
+
+/// Crowds for tests of an app under load.
+struct CrowdTests {
+    @Test func `a crowd is one line, and an app sees all of it`() async throws {
+        let cluster = SimulatedCluster(seed: 2)
+        let crowd = try cluster.addCrowd(Crowd(viewers: 30, hasBattle: true), to: "party")
+        let viewer = AppUser("viewer", on: cluster, live: "party")
+        try await viewer.login()
+        try await viewer.join("party")
+        let before = crowd.totals
+        cluster.advance(by: .seconds(60))
+        crowd.stop()
+        cluster.settle()
+        let sent = crowd.totals
+        #expect((sent.messages - before.messages) > 1500, "40 a second, without those that leave meanwhile")
+        #expect(sent.gifts > 40)
+        #expect(viewer.hasReceived("onReceiveGift"))
+        #expect(viewer.hasReceived("onAudienceLeft"))
+        let messages = viewer.plaza.barrageStore(liveID: "party").state.value.messageList
+        #expect(messages.count <= 1000)
+        #expect(messages.map(\.sequence) == messages.map(\.sequence).sorted())
+        let scores = viewer.plaza.battleStore(liveID: "party").state.value.battleScore
+        #expect((scores["party-host"] ?? 0) > 0)
+    }
+
+    @Test func `in real time a crowd acts by itself`() async throws {
+        let cluster = SimulatedCluster()
+        let crowd = try cluster.addCrowd(Crowd(viewers: 5), to: "party")
+        cluster.runInRealTime(speed: 20)
+        let end = ContinuousClock.now + .seconds(20)
+        while crowd.totals.messages < 100, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
+        cluster.pause()
+        #expect(crowd.totals.messages >= 100)
+    }
+}

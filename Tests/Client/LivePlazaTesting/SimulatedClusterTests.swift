@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LivePlazaTesting
+import Testing
+
+/// Apps on a cluster in memory.
+struct SimulatedClusterTests {
+    @Test func `an evening: messages, likes, a guest on a seat, a mute, a kick and the end`() async throws {
+        let cluster = SimulatedCluster()
+        let (host, guest) = (
+            AppUser("host", on: cluster, live: "eve"), AppUser("guest", on: cluster, live: "eve")
+        )
+        try await host.login()
+        try await guest.login()
+        try await host.create("eve")
+        try await guest.join("eve")
+        try await host.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "welcome")
+        try await guest.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "hello")
+        try await guest.plaza.likeStore(liveID: "eve").sendLike(count: 3)
+        cluster.advance(by: .seconds(3))
+        #expect(host.texts("eve") == ["welcome", "hello"])
+        #expect(guest.texts("eve") == ["welcome", "hello"])
+        #expect(host.plaza.likeStore(liveID: "eve").state.value.totalLikeCount == 3)
+        #expect(host.hasReceived("onAudienceJoined"))
+
+        try await guest.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
+        cluster.settle()
+        #expect(host.hasReceived("onGuestApplicationReceived"))
+        try await host.plaza.coGuestStore(liveID: "eve").acceptApplication(userID: "guest")
+        cluster.settle()
+        #expect(guest.plaza.coGuestStore(liveID: "eve").state.value.connected.map(\.userID).contains("guest"))
+
+        try await host.plaza.audienceStore(liveID: "eve").disableSendMessage(userID: "guest", isDisable: true)
+        let refusal = await #expect(throws: ErrorInfo.self) {
+            try await guest.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "no")
+        }
+        #expect(refusal?.code == -2381)
+        try await host.plaza.audienceStore(liveID: "eve").kickUserOutOfRoom(userID: "guest")
+        cluster.settle()
+        #expect(guest.hasReceived("onKickedOutOfLive"))
+        #expect(guest.plaza.liveListStore.state.value.currentLive.isEmpty)
+        #expect(try await host.plaza.liveListStore.endLive().totalMessageCount == 2)
+    }
+
+    @Test func `an application that nobody answers times out at its time, and not before`() async throws {
+        let cluster = SimulatedCluster()
+        let guest = AppUser("guest", on: cluster, live: "eve")
+        try cluster.user("host").createLive("eve")
+        try await guest.login()
+        try await guest.join("eve")
+        try await guest.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
+        cluster.advance(by: .seconds(29))
+        #expect(!guest.hasReceived("onGuestApplicationNoResponse"))
+        cluster.advance(by: .seconds(2))
+        #expect(guest.hasReceived("onGuestApplicationNoResponse"))
+    }
+
+    @Test func `two hosts connect and fight until the battle's time is over`() async throws {
+        let cluster = SimulatedCluster()
+        let host = AppUser("host", on: cluster, live: "one")
+        let rival = try cluster.user("rival", userName: "R")
+        try await host.login()
+        try await host.create("one")
+        try rival.createLive("two")
+        cluster.advance(by: .seconds(5))
+        let coHosts = host.plaza.coHostStore(liveID: "one")
+        try await coHosts.getCoHostCandidates(cursor: "")
+        #expect(coHosts.state.value.candidates.map(\.liveID) == ["two"])
+        try await coHosts.requestHostConnection(targetHost: "two", layoutTemplate: .hostDynamicGrid, timeout: 30)
+        try rival.answerCoHost(of: "one", accept: true, in: "two")
+        cluster.settle()
+        #expect(coHosts.state.value.connected.count == 2)
+        let battles = host.plaza.battleStore(liveID: "one")
+        let (battle, codes) = try await battles.requestBattle(
+            config: BattleConfig(duration: 30), userIDList: ["rival"], timeout: 10)
+        #expect(codes == ["rival": 0])
+        try cluster.backend().call(
+            "battle.score", json: #"{"battle":"\#(battle.battleID)","scores":[{"live":"one","score":7}]}"#)
+        cluster.advance(by: .seconds(2))
+        #expect(battles.state.value.battleScore["host"] == 7)
+        cluster.advance(by: .seconds(26))
+        #expect(battles.state.value.currentBattleInfo != nil)
+        cluster.advance(by: .seconds(4))
+        #expect(host.hasReceived("onBattleEnded"))
+        #expect(battles.state.value.currentBattleInfo == nil)
+    }
+
+    @Test func `the same seed and the same calls lead to the same frames`() async throws {
+        func frames(seed: UInt64) async throws -> [String] {
+            let cluster = SimulatedCluster(seed: seed)
+            let viewer = try cluster.user("viewer")
+            let crowd = try cluster.addCrowd(Crowd(viewers: 10, hasBattle: true), to: "eve")
+            try viewer.joinLive("eve")
+            cluster.advance(by: .seconds(10))
+            crowd.stop()
+            let page = try viewer.call("audience.list", json: #"{"live":"eve"}"#)
+            return ["\(crowd.totals)", page, try viewer.call("live.summary", json: #"{"live":"eve"}"#)]
+        }
+        let first = try await frames(seed: 3)
+        #expect(try await frames(seed: 3) == first)
+        #expect(try await frames(seed: 4) != first)
+    }
+}
+
+/// Faults of the simulated cluster, and what clients make of them.
+struct SimulatedFaultTests {
+    private static func evening() async throws -> (cluster: SimulatedCluster, host: ScriptedUser, viewer: AppUser) {
+        let cluster = SimulatedCluster(seed: 5)
+        let host = try cluster.user("host")
+        try host.createLive("eve")
+        let viewer = AppUser("viewer", on: cluster, live: "eve")
+        try await viewer.login()
+        try await viewer.join("eve")
+        return (cluster, host, viewer)
+    }
+
+    @Test func `I7 a client that was away for 70 s has every message once and in order`() async throws {
+        let (cluster, host, viewer) = try await Self.evening()
+        try host.say("before", in: "eve")
+        cluster.setReachable(false, "viewer")
+        for second in 0..<70 {
+            try host.say("away \(second)", in: "eve")
+            cluster.advance(by: .seconds(1))
+        }
+        cluster.setReachable(true, "viewer")
+        viewer.plaza.probe()
+        cluster.advance(by: .seconds(30))
+        try host.say("after", in: "eve")
+        cluster.settle()
+        #expect(viewer.texts("eve") == ["before"] + (0..<70).map { "away \($0)" } + ["after"])
+        #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
+    }
+
+    @Test func `a client that stays away longer than its lease leaves the live`() async throws {
+        let (cluster, host, viewer) = try await Self.evening()
+        cluster.setReachable(false, "viewer")
+        cluster.advance(by: .seconds(85))
+        #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
+        cluster.advance(by: .seconds(10))
+        #expect(try !host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
+        _ = viewer
+    }
+
+    @Test func `I5 lost leases make nobody leave`() async throws {
+        let (cluster, host, viewer) = try await Self.evening()
+        cluster.loseLeases()
+        cluster.advance(by: .seconds(20))
+        #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
+        #expect(!viewer.plaza.liveListStore.state.value.currentLive.isEmpty)
+    }
+
+    @Test func `a half-open connection is noticed and replaced`() async throws {
+        let (cluster, host, viewer) = try await Self.evening()
+        cluster.setStalled(true, "viewer")
+        try host.say("unheard", in: "eve")
+        cluster.advance(by: .seconds(60))
+        cluster.setStalled(false, "viewer")
+        cluster.advance(by: .seconds(60))
+        #expect(viewer.texts("eve") == ["unheard"])
+        #expect(viewer.plaza.loginStore.state.value.connectionStatus == .connected)
+    }
+
+    @Test func `a call waits for a stopped service, and is done once`() async throws {
+        let (cluster, host, viewer) = try await Self.evening()
+        cluster.stop(.barrage)
+        async let sent: Void = viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "late")
+        try await Task.sleep(for: .milliseconds(50))
+        cluster.advance(by: .seconds(5))
+        #expect(viewer.texts("eve").isEmpty)
+        cluster.start(.barrage)
+        cluster.advance(by: .seconds(1))
+        try await sent
+        #expect(viewer.texts("eve") == ["late"])
+        #expect(throws: ErrorInfo.self) {
+            cluster.stop(.presence)
+            try host.leaveLive("eve")
+        }
+    }
+
+    @Test func `a token that ends is renewed before, without a gap`() async throws {
+        let cluster = SimulatedCluster()
+        let host = try cluster.user("host")
+        try host.createLive("eve")
+        let plaza = cluster.client("viewer") { [weak cluster] in
+            cluster?.token("viewer", validFor: .seconds(600)) ?? ""
+        }
+        let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: plaza)
+        try await viewer.login(validFor: .seconds(600))
+        try await viewer.join("eve")
+        for minute in 0..<30 {
+            cluster.advance(by: .seconds(60))
+            // The provider is asynchronous, so its task needs real time.
+            try await Task.sleep(for: .milliseconds(5))
+            try host.say("\(minute)", in: "eve")
+        }
+        cluster.settle()
+        #expect(viewer.texts("eve") == (0..<30).map(String.init))
+        #expect(!viewer.hasReceived("onLoginExpired"))
+        #expect(viewer.plaza.loginStore.state.value.connectionStatus == .connected)
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LivePlazaTesting
+import Synchronization
+import Testing
+
+/// The connection is cut before each frame of a session in turn; the stores end as those of a witness that was never
+/// cut off, and as those of a newcomer.
+struct SimulatedCutTests {
+    /// The frames of the session, counted in both directions; the session below has fewer.
+    private static let frames = 0..<60
+
+    @Test(arguments: Self.frames)
+    func `I7 I15 cut before a frame, a session ends as that of a witness and of a newcomer`(_ frame: Int) throws {
+        let cluster = SimulatedCluster(seed: UInt64(frame) + 1)
+        let host = try cluster.user("host", userName: "Host")
+        try host.createLive("eve", name: "Evening")
+        let witness = try Self.enter("witness", cluster)
+        cluster.cutConnection(of: "user", afterFrames: frame)
+        let user = try Self.enter("user", cluster)
+        let failures = Failures()
+        let barrage = user.barrageStore(liveID: "eve")
+        let (seats, coGuests) = (user.seatStore(liveID: "eve"), user.coGuestStore(liveID: "eve"))
+
+        barrage.sendTextMessage(text: "one", extensionInfo: nil, completion: failures.record("one"))
+        try host.say("from the host", in: "eve")
+        Self.passTime(cluster)
+        user.likeStore(liveID: "eve").sendLike(count: 2, completion: failures.record("like"))
+        coGuests.applyForSeat(seatIndex: -1, timeout: 60, extraInfo: nil, completion: failures.record("apply"))
+        Self.passTime(cluster)
+        try host.answerApplication(of: "user", accept: true, in: "eve")
+        Self.passTime(cluster)
+        seats.reportSpeaking(level: 30, completion: failures.record("speaking"))
+        barrage.sendTextMessage(text: "two", extensionInfo: nil, completion: failures.record("two"))
+        Self.passTime(cluster)
+        seats.leaveSeat(completion: failures.record("leave seat"))
+        try host.like(5, in: "eve")
+        Self.passTime(cluster)
+
+        #expect(failures.all.isEmpty)
+        let newcomer = try Self.enter("newcomer", cluster)
+        Self.passTime(cluster)
+        var (cut, uncut) = (Shown(user, "eve"), Shown(witness, "eve"))
+        #expect(cut.messages == ["one", "from the host", "two"])
+        #expect(cut == uncut)
+        // A newcomer has no earlier messages.
+        var fresh = Shown(newcomer, "eve")
+        (cut.messages, uncut.messages, fresh.messages) = ([], [], [])
+        #expect(cut == fresh)
+    }
+
+    /// Longer than a reconnect takes, with its pauses.
+    private static func passTime(_ cluster: SimulatedCluster) { cluster.advance(by: .seconds(12)) }
+
+    private static func enter(_ name: String, _ cluster: SimulatedCluster) throws -> LivePlaza {
+        let plaza = cluster.client(name)
+        let failures = Failures()
+        plaza.loginStore.login(
+            sdkAppID: 1, userID: name, userSig: cluster.token(name), completion: failures.record("login"))
+        Self.passTime(cluster)
+        let entered = Mutex(false)
+        plaza.liveListStore.joinLive(liveID: "eve") { result in
+            if case .success = result { entered.withLock { $0 = true } }
+        }
+        Self.passTime(cluster)
+        #expect(failures.all.isEmpty)
+        #expect(entered.withLock { $0 })
+        return plaza
+    }
+}
+
+/// The calls that have failed, or were not answered.
+final class Failures: Sendable {
+    private let open = Mutex<Set<String>>([])
+    private let failed = Mutex<[String]>([])
+
+    /// The completion of a call.
+    func record(_ name: String) -> CompletionClosure {
+        self.open.withLock { _ = $0.insert(name) }
+        return { result in
+            self.open.withLock { _ = $0.remove(name) }
+            if case .failure(let error) = result { self.failed.withLock { $0.append("\(name): \(error)") } }
+        }
+    }
+
+    var all: [String] { self.failed.withLock { $0 } + self.open.withLock { $0.map { "\($0): no answer" } } }
+}
