@@ -203,6 +203,14 @@ let executables: [Target] = [
         ]),
 ]
 
+/// Apps as their developers write them, over the products for apps.
+let examples: [Target] = [
+    library("ViewerScreens", in: "../Examples/TerminalViewer/Screens"),
+    executable(
+        "TerminalViewer", in: "../Examples/TerminalViewer/App",
+        ["ViewerScreens", "LivePlazaCombine", "LivePlazaKit", "LivePlazaTransport"]),
+]
+
 let testTargets: [Target] = [
     library("Repository", in: "../Tests/Repository"),
     library(
@@ -316,10 +324,11 @@ let testTargets: [Target] = [
     tests(
         "LivePlazaTestingTests", in: "Client/LivePlazaTesting",
         ["LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
+    tests("ViewerScreensTests", in: "Examples/TerminalViewer", ["ViewerScreens"]),
     tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
     tests(
         "PublicAPITests", in: "Client/PublicAPI",
-        ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTransport", "Repository"]),
+        ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting", "LivePlazaTransport", "Repository"]),
     tests(
         "ClusterTests", in: "Cluster",
         [
@@ -340,10 +349,11 @@ let package = Package(
         .executable(name: "cohost-battle", targets: ["CohostBattle"]),
         .executable(name: "gateway", targets: ["GatewayServer"]),
         .executable(name: "plaza", targets: ["Plaza"]),
+        .executable(name: "TerminalViewer", targets: ["TerminalViewer"]),
         .library(name: "LivePlazaKit", targets: ["LivePlazaKit"]),
         .library(name: "LivePlazaCombine", targets: ["LivePlazaCombine"]),
         .library(name: "LivePlazaTesting", targets: ["LivePlazaTesting"]),
         .library(name: "LivePlazaTransport", targets: ["LivePlazaTransport"]),
     ],
-    targets: systemLibraries + cores + edge + executables + testTargets,
+    targets: systemLibraries + cores + edge + executables + examples + testTargets,
     swiftLanguageModes: [.v6])

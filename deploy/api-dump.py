@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-PRODUCTS = ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTransport"]
+PRODUCTS = ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTransport", "LivePlazaTesting"]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 C_MODULES = [option for path in sorted(ROOT.glob("Sources/Platform/C/*")) for option in ("-I", str(path))]
 # A module is no declaration.

@@ -6,7 +6,7 @@ import Testing
 /// What Xcode builds for an app is free of what Apple systems have not.
 @Suite struct ProductTests {
     /// The products for apps on Apple systems.
-    private static let products = ["LivePlazaKit", "LivePlazaCombine"]
+    private static let products = ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting"]
 
     /// Each library target's other names between quotes in the manifest; those that are targets are its dependencies.
     private static let names: [String: Set<String>] = {
@@ -49,7 +49,7 @@ import Testing
         #expect(targets.isSuperset(of: ["LivePlazaKit", "PlazaWire", "PlazaModel", "MachineKit"]))
         let words = [
             "import Glibc", "import Musl", "import FoundationEssentials", "import Synchronization", "Mutex<", "Mutex(",
-            "UTF8Span", "InlineArray",
+            "UTF8Span", "utf8Span", "utf8.span", "InlineArray",
         ]
         for file in SourceTree.sources where targets.contains(file.target) {
             // Whether each `#if` around the line asks for a module.

@@ -9,10 +9,11 @@
 
     /// The hash of the UTF-8 bytes of `text`, starting from `basis`.
     @inlinable package static func hash(_ text: String, basis: UInt64 = Self.offsetBasis) -> UInt64 {
-        var hash = basis
-        let bytes = text.utf8.span
-        for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
-        return hash
+        text.withUTF8Bytes { bytes in
+            var hash = basis
+            for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
+            return hash
+        }
     }
 }
 

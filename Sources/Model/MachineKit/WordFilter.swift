@@ -39,17 +39,18 @@ package struct WordFilter: Sendable {
     /// Whether `text` contains one of the words.
     package func matches(_ text: String) -> Bool {
         if self.isEmpty { return false }
-        let bytes = text.utf8.span
-        let rootTargets = self.rootTargets.span
-        var state: Int32 = 0
-        for index in bytes.indices {
-            let byte = bytes[index]
-            // Case is folded by whole scalars, so the slower search continues at the first byte that is not ASCII.
-            if byte >= 0x80 { return self.matches(text.unicodeScalars, after: index, state) }
-            state = state == 0 ? rootTargets[Int(byte)] : self.next(state, Self.folded(byte))
-            if state != 0, self.isEnd[Int(state)] { return true }
+        return text.withUTF8Bytes { bytes in
+            let rootTargets = self.rootTargets.span
+            var state: Int32 = 0
+            for index in bytes.indices {
+                let byte = bytes[index]
+                // Case is folded by whole scalars, so the slower search continues at the first byte that is not ASCII.
+                if byte >= 0x80 { return self.matches(text.unicodeScalars, after: index, state) }
+                state = state == 0 ? rootTargets[Int(byte)] : self.next(state, Self.folded(byte))
+                if state != 0, self.isEnd[Int(state)] { return true }
+            }
+            return false
         }
-        return false
     }
 
     /// Continues a search that reached `state` after `count` scalars, all of them ASCII.

@@ -1,3 +1,5 @@
+internal import MachineKit
+
 // SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -35,19 +37,20 @@ extension StrictJSON {
     ///
     /// Names are compared by canonical equivalence, like Swift strings.
     func member(_ name: String, of object: Int) -> Int? {
-        let letters = name.utf8Span.span
-        let isASCII = name.utf8Span.isKnownASCII
-        let end = self.index(after: object)
-        var index = object + 1
-        while index < end {
-            let entry = self.entries[index]
-            // Two different ASCII strings are never equivalent.
-            if entry.kind == .plainText && isASCII ? self.isEqual(entry, letters) : self.text(at: index) == name {
-                return index + 1
+        name.withUTF8Bytes { letters in
+            let isASCII = letters.indices.allSatisfy { letters[$0] < 0x80 }
+            let end = self.index(after: object)
+            var index = object + 1
+            while index < end {
+                let entry = self.entries[index]
+                // Two different ASCII strings are never equivalent.
+                if entry.kind == .plainText && isASCII ? self.isEqual(entry, letters) : self.text(at: index) == name {
+                    return index + 1
+                }
+                index = self.index(after: index + 1)
             }
-            index = self.index(after: index + 1)
+            return nil
         }
-        return nil
     }
 
     private func isEqual(_ entry: Entry, _ letters: Span<UInt8>) -> Bool {

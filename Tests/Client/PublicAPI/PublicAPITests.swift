@@ -20,7 +20,7 @@ import Testing
         #expect(status == 0, "\(output)")
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: ["LivePlazaKit", "LivePlazaCombine"])
+    @Test(.timeLimit(.minutes(2)), arguments: ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting"])
     func `no product for apps reaches a C library, as the package describes itself`(product: String) throws {
         let manifest = try Self.manifest.get()
         let targets = Dictionary(uniqueKeysWithValues: manifest.targets.map { ($0.name, $0) })

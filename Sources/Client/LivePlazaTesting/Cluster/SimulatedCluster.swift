@@ -106,6 +106,7 @@ public final class SimulatedCluster: Sendable {
     ///   - userID: The user.
     ///   - userName: The name that the token gives the user; nil if the user may choose it.
     ///   - validFor: How long the token is valid, from the cluster's present time.
+    /// - Returns: The token; `userSig` of a login.
     public func token(_ userID: String, userName: String? = nil, validFor: Duration = .seconds(86_400)) -> String {
         let end = (self.clock.wall + validFor.inMilliseconds) / 1000
         return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: end, name: userName).text

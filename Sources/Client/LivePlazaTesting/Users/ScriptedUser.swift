@@ -79,9 +79,10 @@ public final class ScriptedUser: Sendable {
     /// Applies for a seat.
     ///
     /// - Parameters:
-    ///   - liveID: The live.
     ///   - seatIndex: The seat; −1 for any.
     ///   - timeout: How many seconds the application stays open.
+    ///   - liveID: The live.
+    /// - Throws: The server's error.
     public func applyForSeat(_ seatIndex: Int = -1, timeout: Int = 30, in liveID: String) throws(ErrorInfo) {
         try self.seat("apply", liveID, ["seatIndex": .integer(Int64(seatIndex)), "timeout": .integer(Int64(timeout))])
     }

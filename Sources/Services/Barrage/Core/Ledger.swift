@@ -44,7 +44,12 @@ package struct Ledger: Sendable {
     package private(set) var published: Int64 = 0
     /// The numbers of admitted items by class, of dropped items by class and reason, and of refused messages by
     /// rejection.
+    #if canImport(Darwin)
+    // `InlineArray` is newer than the Apple systems on which apps run this core in their tests.
+    private var counts = [Int64](repeating: 0, count: 64)
+    #else
     private var counts = InlineArray<64, Int64>(repeating: 0)
+    #endif
 
     /// An empty ledger.
     package init() {}
