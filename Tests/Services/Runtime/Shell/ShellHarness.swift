@@ -107,7 +107,7 @@ final class ShellHarness {
 
     /// The last record that was appended to the live's feed partition.
     func lastBatchHeader(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
-        let reader = try StateReader(self.settings, fetchWait: .milliseconds(20))
+        let reader = try StateReader(self.settings)
         defer { reader.close() }
         var last: (offset: Int64, epoch: Int64)?
         try reader.read([self.partition(of: live, .roomFeed)], deadline: MonotonicClock.now + .seconds(10)) { record in
