@@ -68,6 +68,22 @@ struct Shown: Equatable {
     var coHosts: CoHostState
     var likes: LikeState
 
+    /// The parts that differ from those of another client, with both values.
+    func differences(from other: Shown) -> [String] {
+        var found: [String] = []
+        func compare<Value: Equatable>(_ name: String, _ part: (Shown) -> Value) {
+            if part(self) != part(other) { found.append("\(name): \(part(self)) instead of \(part(other))") }
+        }
+        compare("live") { $0.live }
+        compare("audience") { $0.audience }
+        compare("messages") { $0.messages }
+        compare("seats") { $0.seats }
+        compare("connected") { $0.connected }
+        compare("coHosts") { $0.coHosts }
+        compare("likes") { $0.likes }
+        return found
+    }
+
     init(_ plaza: LivePlaza, _ live: String) {
         self.live = plaza.liveListStore.state.value.currentLive
         self.audience = Set(plaza.audienceStore(liveID: live).state.value.audienceList.map(\.userID))

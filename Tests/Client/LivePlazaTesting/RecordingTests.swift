@@ -21,6 +21,7 @@ struct RecordingTests {
             if step == 4 { try await viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "mine") }
             cluster.advance(by: .seconds(10))
             moments.append((cluster.elapsed, Shown(viewer.plaza, "eve")))
+            cluster.advance(by: .seconds(1))
         }
         let lines = recorder.recording.lines
         #expect(!lines.contains(cluster.token("viewer").split(separator: ".")[1].prefix(20)))
@@ -30,7 +31,7 @@ struct RecordingTests {
         let replay = SessionReplay(recording)
         for moment in moments {
             replay.advance(to: moment.at)
-            #expect(Shown(replay.plaza, "eve") == moment.shown)
+            #expect(Shown(replay.plaza, "eve").differences(from: moment.shown) == [])
         }
         #expect(moments.last?.shown.messages.count == 9)
     }
@@ -46,7 +47,7 @@ struct RecordingTests {
 struct CrowdTests {
     @Test func `a crowd is one line, and an app sees all of it`() async throws {
         let cluster = SimulatedCluster(seed: 2)
-        let crowd = try cluster.addCrowd(Crowd(viewers: 30, hasBattle: true), to: "party")
+        let crowd = try cluster.addCrowd(Crowd(viewers: 15, messagesPerSecond: 15, hasBattle: true), to: "party")
         let viewer = AppUser("viewer", on: cluster, live: "party")
         try await viewer.login()
         try await viewer.join("party")
@@ -55,8 +56,8 @@ struct CrowdTests {
         crowd.stop()
         cluster.settle()
         let sent = crowd.totals
-        #expect((sent.messages - before.messages) > 1500, "40 a second, without those that leave meanwhile")
-        #expect(sent.gifts > 40)
+        #expect((sent.messages - before.messages) > 600, "15 a second; some are refused while the feed is busy")
+        #expect(sent.gifts > 30)
         #expect(viewer.hasReceived("onReceiveGift"))
         #expect(viewer.hasReceived("onAudienceLeft"))
         let messages = viewer.plaza.barrageStore(liveID: "party").state.value.messageList

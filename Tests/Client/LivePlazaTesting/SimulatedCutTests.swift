@@ -41,12 +41,13 @@ struct SimulatedCutTests {
         let newcomer = try Self.enter("newcomer", cluster)
         Self.passTime(cluster)
         var (cut, uncut) = (Shown(user, "eve"), Shown(witness, "eve"))
-        #expect(cut.messages == ["one", "from the host", "two"])
-        #expect(cut == uncut)
+        // A message that is sent again may come after one of the host.
+        #expect(cut.messages.count == 3 && Set(cut.messages) == ["one", "from the host", "two"])
+        #expect(cut.differences(from: uncut) == [])
         // A newcomer has no earlier messages.
         var fresh = Shown(newcomer, "eve")
         (cut.messages, uncut.messages, fresh.messages) = ([], [], [])
-        #expect(cut == fresh)
+        #expect(cut.differences(from: fresh) == [])
     }
 
     /// Longer than a reconnect takes, with its pauses.

@@ -49,12 +49,13 @@ public final class SimulatedCluster: Sendable {
     ///   - sdkAppID: The app's number, which a login must give.
     ///   - startingAt: The time at which the cluster's clock begins, in milliseconds since 1970.
     ///   - latency: How long each frame is on its way, in each direction.
+    ///   - feedBudget: How many items a second a live's feed takes; what is more is refused or left out (R5.9).
     ///   - historyCount: How many earlier messages a new viewer gets, 0 to 50.
     ///   - queue: A serial queue, on which completions and publishers are called; nil for a new one. Use the main queue
     ///     for previews, or if the app under test expects it.
     public init(
         seed: UInt64 = 1, sdkAppID: Int32 = 1, startingAt: Int64 = 1_700_000_000_000, latency: Duration = .zero,
-        historyCount: Int = 0, queue: DispatchQueue? = nil
+        feedBudget: Int = 40, historyCount: Int = 0, queue: DispatchQueue? = nil
     ) {
         self.seed = seed
         self.sdkAppID = sdkAppID
@@ -62,7 +63,7 @@ public final class SimulatedCluster: Sendable {
         self.queue = SimulationQueue(queue ?? DispatchQueue(label: "LivePlazaTesting"))
         self.engineQueue = EngineQueue(self.queue)
         let policies = Policies([
-            AppID("\(sdkAppID)"): AppPolicy(historyCount: min(max(historyCount, 0), 50))
+            AppID("\(sdkAppID)"): AppPolicy(feedBudget: max(1, feedBudget), historyCount: min(max(historyCount, 0), 50))
         ])
         self.state = Locked(
             ClusterState(policies: policies, start: Timestamp(milliseconds: startingAt), seed: seed))

@@ -52,21 +52,34 @@ extension SimulatedGateway {
 
     mutating func received(_ item: FeedItem) {
         guard self.feeds[item.key, default: FeedLog()].append(item) else { return }
+        let text = Self.frame([item], in: item.key)
         for number in self.viewers(of: item.key) {
             guard let connection = self.connections[number], connection.caughtUpTo < item.position.number else {
                 continue
             }
-            self.send([item], in: item.key, epoch: item.position.epoch, to: number)
+            self.send(text, to: number)
+            self.sent(upTo: item.position.number, isEnd: item.content.isEnd, in: item.key, number)
         }
     }
 
-    private mutating func send(_ items: some Collection<FeedItem>, in key: LiveKey, epoch: Int64, to number: Int) {
-        let last = items.reduce(self.connections[number]?.caughtUpTo ?? 0) { max($0, $1.position.number) }
+    /// The frame of some items, which may be sent to any number of viewers.
+    private static func frame(_ items: some Collection<FeedItem>, in key: LiveKey) -> [UInt8] {
+        let last = items.map(\.position.number).max() ?? 0
+        let epoch = items.first?.position.epoch ?? 0
         let entries = items.map { FeedEntry(n: $0.position.number, at: $0.at, content: $0.content) }
         let token = FeedToken(FeedPosition(epoch: epoch, number: last), offset: last)
-        self.send(.feed(live: key.live, epoch: epoch, items: entries, token: token.text), to: number)
+        return Wire.encode(ServerFrame.feed(live: key.live, epoch: epoch, items: entries, token: token.text))
+    }
+
+    private mutating func sent(upTo last: Int64, isEnd: Bool, in key: LiveKey, _ number: Int) {
         self.connections[number]?.caughtUpTo = last
-        if items.contains(where: { $0.content.isEnd }) { self.liveEnded(number, key) }
+        if isEnd { self.liveEnded(number, key) }
+    }
+
+    private mutating func send(_ items: some Collection<FeedItem>, in key: LiveKey, to number: Int) {
+        guard let last = items.map(\.position.number).max() else { return }
+        self.send(Self.frame(items, in: key), to: number)
+        self.sent(upTo: last, isEnd: items.contains { $0.content.isEnd }, in: key, number)
     }
 
     mutating func liveEnded(_ number: Int, _ key: LiveKey) {
@@ -117,7 +130,7 @@ extension SimulatedGateway {
         self.connections[number]?.caughtUpTo = after
         let position = FeedPosition(epoch: epoch, number: after)
         self.reply(call, .success(result: .resumed(ticket: ticket, position: position, replayed: true)), to: number)
-        if !missed.isEmpty { self.send(missed, in: key, epoch: epoch, to: number) }
+        if !missed.isEmpty { self.send(missed, in: key, to: number) }
         self.sendCurrentCount(of: key, to: number)
     }
 
@@ -138,7 +151,7 @@ extension SimulatedGateway {
         let position = FeedPosition(epoch: log.epoch, number: end.position.number - 1)
         let result = CallResult.resumed(ticket: point.ticket, position: position, replayed: known == position)
         self.reply(call, .success(result: result), to: number)
-        self.send([end], in: key, epoch: log.epoch, to: number)
+        self.send([end], in: key, to: number)
     }
 
     private mutating func sendCurrentCount(of key: LiveKey, to number: Int) {

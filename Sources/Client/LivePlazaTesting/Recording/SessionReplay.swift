@@ -22,6 +22,7 @@ public final class SessionReplay: Sendable {
     private let network: ReplayNetwork
     /// The index of the next entry.
     private let next = Locked(0)
+    private let hasLoggedIn = Locked(false)
 
     /// How long the replayed client's clock may advance until it sends what the recorded one had sent.
     private static let patience = 60_000.0
@@ -57,7 +58,7 @@ public final class SessionReplay: Sendable {
     private func perform(_ entry: SessionRecording.Entry) {
         self.passTime(to: entry.at)
         switch entry.kind {
-        case .connects: break
+        case .connects: self.logIn()
         case .opened:
             self.wait { $0.isConnecting }
             self.network.tell(.opened)
@@ -70,13 +71,23 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
+    /// Logs in, which makes the client connect; does nothing if it has done so before.
+    private func logIn() {
+        guard
+            self.hasLoggedIn.withLock({ hasLoggedIn in
+                defer { hasLoggedIn = true }
+                return !hasLoggedIn
+            })
+        else { return }
+        self.plaza.loginStore.login(
+            sdkAppID: 1, userID: self.recording.userID, userSig: "replay", completion: nil)
+        self.queue.drain()
+    }
+
     /// Makes the replayed client do what led to a recorded call.
     private func repeatCall(_ call: RecordedCall) {
         self.network.recorded(call)
         switch call.method {
-        case "login" where self.plaza.loginStore.state.value.loginUserInfo == nil:
-            let user = self.recording.userID
-            self.plaza.loginStore.login(sdkAppID: 1, userID: user, userSig: "replay", completion: nil)
         case "live.join":
             if let live = call.live { self.plaza.liveListStore.joinLive(liveID: live, completion: nil) }
         case "live.create":

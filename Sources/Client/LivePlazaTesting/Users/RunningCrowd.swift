@@ -130,7 +130,11 @@ public final class RunningCrowd: Sendable {
     private func change() {
         let number = self.state.withLock { $0.random.pick(Array(self.users.indices)) }
         guard self.state.withLock({ $0.present.remove(number) }) != nil else { return self.enter(number) }
-        try? self.users[number].leaveLive(self.liveID)
+        do throws(ErrorInfo) {
+            try self.users[number].leaveLive(self.liveID)
+        } catch {
+            self.state.withLock { $0.totals.refused += 1 }
+        }
     }
 
     private func enter(_ number: Int) {
@@ -150,15 +154,12 @@ public final class RunningCrowd: Sendable {
     static func worth(_ gift: String) -> Int64 { ["rose": 1, "rocket": 100, "castle": 1000][gift] ?? 1 }
 
     private static func setGifts(_ backend: ScriptedUser) throws(ErrorInfo) {
+        try backend.call("app.putCategory", ["category": ["categoryID": "crowd", "name": "Crowd"]])
         for gift in Self.giftIDs {
             let value: JSONValue = [
                 "giftID": .text(gift), "name": .text(gift), "coins": .integer(Self.worth(gift)),
             ]
-            let category: JSONValue = ["categoryID": "crowd", "name": "Crowd", "gifts": [value]]
-            let method = gift == Self.giftIDs[0] ? "app.putCategory" : "app.putGift"
-            let params: [String: JSONValue] =
-                gift == Self.giftIDs[0] ? ["category": category] : ["gift": value, "category": "crowd"]
-            try backend.call(method, params)
+            try backend.call("app.putGift", ["gift": value, "category": "crowd"])
         }
     }
 }

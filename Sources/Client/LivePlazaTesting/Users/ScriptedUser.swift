@@ -189,10 +189,13 @@ public final class ScriptedUser: Sendable {
 
 /// The replies that a scripted user has received and not yet read; all other frames are dropped.
 final class ScriptedInbox: Sendable {
+    private static let replyPrefix = Array("{\"reply\"".utf8)
     private let replies = Locked<[Int64: [String: JSONValue]]>([:])
 
     func received(_ text: [UInt8]) {
-        guard let frame = try? Wire.decode(JSONValue.self, from: text), let reply = frame.members["reply"]?.members,
+        // Most frames are of feeds, so they are not parsed.
+        guard text.starts(with: Self.replyPrefix), let frame = try? Wire.decode(JSONValue.self, from: text),
+            let reply = frame.members["reply"]?.members,
             case .integer(let id)? = reply["id"]
         else { return }
         self.replies.withLock { $0[id] = reply }
