@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-// SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
