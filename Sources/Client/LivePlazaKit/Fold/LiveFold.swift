@@ -45,33 +45,32 @@ struct LiveFold: Sendable {
     }
 
     private mutating func fold(_ input: FoldInput) -> [StoreEvent] {
-        let before = self.states
+        let revision = self.states.stage.record?.revision
         self.states.live.reduce(input)
         self.states.stage.reduce(input)
-        let newStage =
-            self.states.stage.record?.revision == before.stage.record?.revision ? nil : self.states.stage.record
-        var events: [StoreEvent] = []
-        func reduce(_ body: (inout FoldContext) -> Void) {
-            var context = FoldContext(
-                liveID: self.liveID, selfID: self.selfID, before: before, states: self.states, newStage: newStage)
-            body(&context)
-            events += context.events
-        }
-        // Later reducers read the states of earlier ones.
+        let newStage = self.states.stage.record?.revision == revision ? nil : self.states.stage.record
+        // A list that two values share is copied when one of them changes. The list of messages is long and changes with
+        // each message, so no other value has it meanwhile. No reducer reads it but its own.
+        var barrage = BarrageState()
+        swap(&barrage, &self.states.barrage)
         var states = self.states
-        reduce { states.audience.reduce(input, &$0) }
-        self.states.audience = states.audience
-        reduce { states.barrage.reduce(input, &$0) }
-        reduce { states.seat.reduce(input, &$0) }
-        reduce { states.coHost.reduce(input, &$0) }
-        self.states.coHost = states.coHost
-        reduce { states.coGuest.reduce(input, &$0) }
-        reduce { states.battle.reduce(input, &$0) }
-        reduce { states.gift.reduce(input, &$0) }
-        reduce { states.like.reduce(input, &$0) }
+        var context = FoldContext(
+            liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage)
+        // Later reducers read the states of earlier ones.
+        states.audience.reduce(input, &context)
+        context.states.audience = states.audience
+        barrage.reduce(input, &context)
+        states.seat.reduce(input, &context)
+        states.coHost.reduce(input, &context)
+        context.states.coHost = states.coHost
+        states.coGuest.reduce(input, &context)
+        states.battle.reduce(input, &context)
+        states.gift.reduce(input, &context)
+        states.like.reduce(input, &context)
         states.summary.reduce(input)
+        states.barrage = barrage
+        states.stage.events = []
         self.states = states
-        self.states.stage.events = []
-        return events
+        return context.events
     }
 }

@@ -41,10 +41,8 @@ struct StageSlice: Sendable {
 struct FoldContext {
     let liveID: LiveID
     let selfID: UserID
-    /// The states before the input.
-    let before: LiveStates
-    /// The states so far, including the results of the reducers before this one.
-    let states: LiveStates
+    /// The states so far, including the results of the reducers before this one; without the messages.
+    var states: LiveStates
     /// The stage, if the input has changed it.
     let newStage: StageRecord?
     /// The events that the input has led to.

@@ -21,6 +21,8 @@ struct ConnectionState: Sendable {
     var socketCount = 0
     var socket: (any TransportConnection)?
     var timer: PlazaTimer?
+    /// When the timer is due, in milliseconds of the clock.
+    var timerAt = Double.infinity
     var isFetching = false
 
     /// Passes an event to the core.
@@ -194,14 +196,23 @@ extension PlazaEngine {
     }
 
     /// Sets the only timer to the next moment at which something is due.
+    ///
+    /// Each frame delays the next ping, so a timer that is due too early is kept: it does nothing but set the next one.
+    /// A timer for each frame would stay in the system's memory until it is due.
     private func schedule() {
-        self.connection?.timer?.cancel()
+        guard let connection = self.connection else { return }
+        let due = connection.core.dueAt
+        guard connection.timer == nil || due < connection.timerAt || !due.isFinite else { return }
+        connection.timer?.cancel()
         self.connection?.timer = nil
-        guard let due = self.connection?.core.dueAt, due.isFinite, let number = self.connection?.number else { return }
-        let delay = max(0, due - self.clock.now)
-        self.connection?.timer = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
+        guard due.isFinite else { return }
+        let number = connection.number
+        self.connection?.timerAt = due
+        self.connection?.timer = self.clock.schedule(after: max(0, due - self.clock.now), on: self.queue) {
+            [weak self] in
             self?.assumeOnQueue { engine in
                 guard engine.connection?.number == number else { return }
+                engine.connection?.timer = nil
                 engine.perform { core, now in core.tick(at: now) }
             }
         }

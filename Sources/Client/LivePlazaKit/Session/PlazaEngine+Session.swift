@@ -139,14 +139,15 @@ extension PlazaEngine {
     }
 
     private func feed(_ items: [FeedEntry], hasGap: Bool) {
-        guard let session = self.session else { return }
-        let wasDegraded = session.fold.states.live.isTipsDegraded
+        // A copy of the session would share the list of messages, which would then be copied with each message.
+        guard let live = self.session?.fold.liveID else { return }
+        let wasDegraded = self.session?.fold.states.live.isTipsDegraded ?? false
         let wasHost = self.isHost
         var events: [StoreEvent] = []
         for item in items { events += self.session?.fold.apply(.item(item)) ?? [] }
         self.show(events)
         for case .liveEnded(let reason, _) in items.map(\.content) {
-            return self.liveEnded(session.fold.liveID, reason)
+            return self.liveEnded(live, reason)
         }
         let isDegraded = self.session?.fold.states.live.isTipsDegraded ?? false
         // Tips were left out, so the list is read again, at a random moment for each client.
