@@ -197,6 +197,14 @@ let executables: [Target] = [
         ]),
 ]
 
+/// Apps as their developers write them, over the products for apps.
+let examples: [Target] = [
+    library("ViewerScreens", in: "../Examples/TerminalViewer/Screens"),
+    executable(
+        "TerminalViewer", in: "../Examples/TerminalViewer/App",
+        ["ViewerScreens", "LivePlazaCombine", "LivePlazaKit", "LivePlazaTransport"]),
+]
+
 let testTargets: [Target] = [
     library("Repository", in: "../Tests/Repository"),
     library(
@@ -308,6 +316,7 @@ let testTargets: [Target] = [
         "LivePlazaTransportTests", in: "Client/LivePlazaTransport",
         ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency"]),
     tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
+    tests("ViewerScreensTests", in: "Examples/TerminalViewer", ["ViewerScreens"]),
     tests(
         "PublicAPITests", in: "Client/PublicAPI",
         ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTransport", "Repository"]),
@@ -331,9 +340,10 @@ let package = Package(
         .executable(name: "cohost-battle", targets: ["CohostBattle"]),
         .executable(name: "gateway", targets: ["GatewayServer"]),
         .executable(name: "plaza", targets: ["Plaza"]),
+        .executable(name: "TerminalViewer", targets: ["TerminalViewer"]),
         .library(name: "LivePlazaKit", targets: ["LivePlazaKit"]),
         .library(name: "LivePlazaCombine", targets: ["LivePlazaCombine"]),
         .library(name: "LivePlazaTransport", targets: ["LivePlazaTransport"]),
     ],
-    targets: systemLibraries + cores + edge + executables + testTargets,
+    targets: systemLibraries + cores + edge + executables + examples + testTargets,
     swiftLanguageModes: [.v6])

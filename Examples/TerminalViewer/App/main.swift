@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import ViewerScreens
+
+/// Writes to standard error and ends the program.
+func fail(_ text: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data("TerminalViewer: \(text)\n".utf8))
+    exit(status)
+}
+
+let options: Options
+do {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard let read = try Options.read(arguments, environment: ProcessInfo.processInfo.environment) else {
+        print(Options.usage, terminator: "")
+        exit(0)
+    }
+    options = read
+} catch {
+    fail("\(error.text). See TerminalViewer --help.", status: 64)
+}
+
+// The main queue is where the stores publish and call back, and where the viewer draws: it needs no lock.
+var viewer: Viewer?
+Task { @MainActor in
+    do {
+        let account = try await Account(options.signIn)
+        let started = try Viewer(account, options)
+        viewer = started
+        started.start(entering: options.live)
+    } catch let error as TerminalError {
+        fail(error.text, status: 64)
+    } catch {
+        fail("\(error)", status: 1)
+    }
+}
+RunLoop.main.run()

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The scores of a battle with its clock, and a bar that is divided as the scores are.
+enum BattleLine {
+    private static let colours: [Colour] = [.red, .blue, .green, .magenta, .yellow, .cyan]
+
+    static func draw(_ battle: BattleBar, on canvas: inout Canvas, _ box: Box, wall: Double) {
+        let left = max(0, Int(((battle.end - wall) / 1000).rounded(.up)))
+        let clock = DisplayText(" \(clockText(left)) ")
+        let widths = Self.widths(battle.sides.map(\.score), columns: box.columns)
+        var x = box.x
+        for (index, width) in widths.enumerated() {
+            let style = Style(Self.colours[index % Self.colours.count], isBold: true)
+            canvas.fill(x: x, y: box.y + 1, columns: width, style, with: index % 2 == 0 ? "█" : "░")
+            x += width
+        }
+        // Two hosts stand at the two ends, more one after another.
+        let room = box.columns - clock.width
+        if battle.sides.count == 2 {
+            let texts = battle.sides.map { DisplayText("\($0.name) \($0.score)").prefix(columns: room / 2) }
+            canvas.draw(texts[0], x: box.x, y: box.y, Style(Self.colours[0], isBold: true))
+            canvas.draw(
+                texts[1], x: box.x + box.columns - texts[1].width, y: box.y, Style(Self.colours[1], isBold: true))
+            canvas.draw(clock, x: box.x + room / 2, y: box.y, .reversed)
+        } else {
+            x = box.x
+            for (index, side) in battle.sides.enumerated() {
+                let text = DisplayText("\(side.name) \(side.score)  ").prefix(columns: max(0, box.x + room - x))
+                canvas.draw(text, x: x, y: box.y, Style(Self.colours[index % Self.colours.count], isBold: true))
+                x += text.width
+            }
+            canvas.draw(clock, x: box.x + room, y: box.y, .reversed)
+        }
+    }
+
+    /// The columns of each side: in proportion to the scores, but a host without a score keeps some.
+    static func widths(_ scores: [Int], columns: Int) -> [Int] {
+        guard !scores.isEmpty, columns > 0 else { return [] }
+        let least = columns / (scores.count * 4)
+        let total = scores.reduce(0.0) { $0 + Double($1) }
+        let free = Double(columns - least * scores.count)
+        var (edge, widths, sum) = (0, [Int](), 0.0)
+        for (index, score) in scores.enumerated() {
+            sum += total > 0 ? Double(score) / total : 1 / Double(scores.count)
+            let next = index == scores.count - 1 ? columns : least * (index + 1) + Int((free * sum).rounded())
+            widths.append(next - edge)
+            edge = next
+        }
+        return widths
+    }
+}

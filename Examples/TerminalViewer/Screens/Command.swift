@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the user enters on the page of a live.
+package enum Command: Hashable, Sendable {
+    case say(String)
+    case like
+    case gifts
+    case gift(id: String, count: UInt)
+    case seat(Int?)
+    case stand
+    case invite(String, seat: Int?)
+    case accept(String?)
+    case reject(String?)
+    case connect(String)
+    case hosts
+    case disconnect
+    case battle(seconds: Double)
+    case exitBattle
+    case microphone(Bool)
+    case camera(Bool)
+    case kick(String)
+    case mute(String, Bool)
+    case admin(String, Bool)
+    case leave
+    case end
+    case help
+    case quit
+}
+
+/// Why a line is no command; the text tells the user what to enter.
+package struct CommandError: Error, Hashable, Sendable {
+    package let text: String
+}
+
+extension Command {
+    /// A command as the help shows it.
+    package struct Description: Hashable, Sendable {
+        package let name: String
+        package let parameters: String
+        package let text: String
+
+        /// How it is entered.
+        package var usage: String { "/\(self.name)" + (self.parameters.isEmpty ? "" : " \(self.parameters)") }
+    }
+
+    /// All commands, in the order of the help.
+    package static let all: [Description] = [
+        Description(name: "like", parameters: "", text: "send a like"),
+        Description(name: "gifts", parameters: "", text: "show what can be given"),
+        Description(name: "gift", parameters: "ID [COUNT]", text: "give it to the host"),
+        Description(name: "seat", parameters: "[NUMBER]", text: "apply for a seat"),
+        Description(name: "stand", parameters: "", text: "leave the seat"),
+        Description(name: "mic", parameters: "on|off", text: "the microphone of the seat"),
+        Description(name: "cam", parameters: "on|off", text: "the camera of the seat"),
+        Description(name: "accept", parameters: "[NAME]", text: "accept a request"),
+        Description(name: "reject", parameters: "[NAME]", text: "decline a request"),
+        Description(name: "invite", parameters: "USER [SEAT]", text: "host: offer a seat"),
+        Description(name: "kick", parameters: "USER", text: "host: put a viewer out"),
+        Description(name: "mute", parameters: "USER", text: "host: no messages of a viewer"),
+        Description(name: "unmute", parameters: "USER", text: "host: messages again"),
+        Description(name: "admin", parameters: "USER", text: "owner: appoint an admin"),
+        Description(name: "unadmin", parameters: "USER", text: "owner: dismiss an admin"),
+        Description(name: "hosts", parameters: "", text: "owner: lives to connect with"),
+        Description(name: "connect", parameters: "LIVE", text: "owner: ask to connect the lives"),
+        Description(name: "disconnect", parameters: "", text: "owner: leave the connection"),
+        Description(name: "battle", parameters: "[SECONDS]", text: "owner: challenge the connected"),
+        Description(name: "exitbattle", parameters: "", text: "owner: leave the battle"),
+        Description(name: "leave", parameters: "", text: "back to the list"),
+        Description(name: "end", parameters: "", text: "owner: end the live"),
+        Description(name: "help", parameters: "", text: "this page"),
+        Description(name: "quit", parameters: "", text: "leave the program"),
+    ]
+
+    /// The longest battle that may be asked for, in seconds.
+    private static let maxBattle = 3600.0
+
+    /// Reads a line.
+    ///
+    /// - Throws: `CommandError`, whose text says what to enter instead.
+    package init(_ line: String) throws(CommandError) {
+        // Two slashes send a message that begins with one.
+        guard line.hasPrefix("/"), !line.hasPrefix("//") else {
+            self = .say(line.hasPrefix("//") ? String(line.dropFirst()) : line)
+            return
+        }
+        let words = line.dropFirst().split(separator: " ").map(String.init)
+        let name = words.first?.lowercased() ?? ""
+        guard let description = Self.all.first(where: { $0.name == name }) else {
+            throw CommandError(text: "There is no command /\(name).\(Self.suggestion(for: name)) /help shows all.")
+        }
+        guard let command = Self.command(name, Array(words.dropFirst())) else {
+            throw CommandError(text: "Enter \(description.usage): \(description.text).")
+        }
+        self = command
+    }
+
+    /// The names of commands that begin so, for the key Tab.
+    package static func completions(of line: String) -> [String] {
+        guard line.hasPrefix("/"), !line.contains(" ") else { return [] }
+        return self.all.map { "/\($0.name)" }.filter { $0.hasPrefix(line.lowercased()) }
+    }
+
+    private static func suggestion(for name: String) -> String {
+        let near = self.all.first { !name.isEmpty && ($0.name.hasPrefix(name) || name.hasPrefix($0.name)) }
+        return near.map { " Did you mean /\($0.name)?" } ?? ""
+    }
+
+    private static func command(_ name: String, _ words: [String]) -> Command? {
+        switch (name, words.count) {
+        case ("like", 0): return .like
+        case ("gifts", 0): return .gifts
+        case ("gift", 1): return .gift(id: words[0], count: 1)
+        case ("gift", 2): return UInt(words[1]).flatMap { $0 > 0 ? .gift(id: words[0], count: $0) : nil }
+        case ("seat", 0): return .seat(nil)
+        case ("seat", 1): return Self.seat(words[0]).map { .seat($0) }
+        case ("stand", 0): return .stand
+        case ("mic", 1): return Self.isOn(words[0]).map { .microphone($0) }
+        case ("cam", 1): return Self.isOn(words[0]).map { .camera($0) }
+        case ("accept", _): return .accept(words.isEmpty ? nil : words.joined(separator: " "))
+        case ("reject", _): return .reject(words.isEmpty ? nil : words.joined(separator: " "))
+        case ("invite", 1): return .invite(words[0], seat: nil)
+        case ("invite", 2): return Self.seat(words[1]).map { .invite(words[0], seat: $0) }
+        case ("kick", 1): return .kick(words[0])
+        case ("mute", 1): return .mute(words[0], true)
+        case ("unmute", 1): return .mute(words[0], false)
+        case ("admin", 1): return .admin(words[0], true)
+        case ("unadmin", 1): return .admin(words[0], false)
+        case ("hosts", 0): return .hosts
+        case ("connect", 1): return .connect(words[0])
+        case ("disconnect", 0): return .disconnect
+        case ("battle", 0): return .battle(seconds: 60)
+        case ("battle", 1):
+            guard let seconds = Double(words[0]), seconds >= 1, seconds <= Self.maxBattle else { return nil }
+            return .battle(seconds: seconds)
+        case ("exitbattle", 0): return .exitBattle
+        case ("leave", 0): return .leave
+        case ("end", 0): return .end
+        case ("help", 0): return .help
+        case ("quit", 0): return .quit
+        default: return nil
+        }
+    }
+
+    /// Seats are counted from one on the screen, from zero in the protocol.
+    private static func seat(_ word: String) -> Int? { Int(word).flatMap { $0 >= 1 && $0 <= 100 ? $0 - 1 : nil } }
+
+    private static func isOn(_ word: String) -> Bool? { word == "on" ? true : word == "off" ? false : nil }
+}

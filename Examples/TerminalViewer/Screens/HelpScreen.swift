@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The page that shows keys and commands.
+enum HelpScreen {
+    static func draw(on canvas: inout Canvas, isLive: Bool) {
+        let (columns, rows) = (canvas.size.columns, canvas.size.rows)
+        canvas.fill(x: 0, y: 0, columns: columns, .reversed)
+        canvas.draw(DisplayText(" Help: any key goes back").prefix(columns: columns), x: 0, y: 0, .reversed)
+        let entries = isLive ? Self.liveEntries : Self.listEntries
+        // Two columns where they have room, so that all is seen in 80 by 24 cells.
+        let isWide = columns >= 76 && entries.count > rows - 3
+        let perColumn = isWide ? (entries.count + 1) / 2 : entries.count
+        let width = isWide ? columns / 2 : columns
+        for (index, entry) in entries.enumerated() {
+            let (x, y) = (index / perColumn * width, 2 + index % perColumn)
+            guard y < rows else { continue }
+            canvas.draw(DisplayText(entry.name).prefix(columns: 19), x: x + 1, y: y, .bold)
+            canvas.draw(DisplayText(entry.text).prefix(columns: width - 21), x: x + 20, y: y)
+        }
+    }
+
+    private static let liveEntries: [(name: String, text: String)] =
+        Command.all.map { ($0.usage, $0.text) } + [
+            ("PageUp PageDown", "scroll the chat"), ("Tab", "complete a command"),
+            ("Up Down", "earlier lines"), ("//text", "send text that begins with /"),
+            ("Ctrl-C", "leave the program"),
+        ]
+
+    private static let listEntries: [(name: String, text: String)] = [
+        ("Up Down", "choose a live"), ("Enter", "watch it"), ("g", "go live yourself"), ("n", "read more lives"),
+        ("r", "read the list again"), ("q, Ctrl-C", "leave the program"),
+    ]
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Draws the viewer: the same state, size and times always give the same canvas.
+package enum Screen {
+    /// The smallest terminal in which anything is drawn.
+    package static let minimum = Size(columns: 20, rows: 6)
+
+    /// Draws a state.
+    ///
+    /// - Parameters:
+    ///   - state: what is shown.
+    ///   - size: the terminal's size.
+    ///   - now: the time of animations and messages, in milliseconds of any clock that never goes back.
+    ///   - wall: the time in milliseconds since 1970, for the clock of a battle.
+    /// - Returns: what is to be seen, and where the cursor stands; nil to hide it.
+    package static func draw(
+        _ state: ViewerState, _ size: Size, now: Double, wall: Double
+    ) -> (canvas: Canvas, cursor: (x: Int, y: Int)?) {
+        var canvas = Canvas(size)
+        guard size.columns >= Self.minimum.columns, size.rows >= Self.minimum.rows else {
+            canvas.draw("make me larger", x: 0, y: 0)
+            return (canvas, nil)
+        }
+        if state.isHelpShown {
+            HelpScreen.draw(on: &canvas, isLive: state.live != nil)
+            return (canvas, nil)
+        }
+        var cursor: (x: Int, y: Int)?
+        if let live = state.live {
+            LiveScreen.draw(live, state.userName, on: &canvas, now: now, wall: wall)
+            Self.drawTitle(LiveScreen.title(of: live), state, on: &canvas)
+            cursor = Self.drawInput("> ", state.input, on: &canvas)
+        } else {
+            ListScreen.draw(state.list, on: &canvas)
+            Self.drawTitle("LivePlaza", state, on: &canvas)
+            if let question = state.question {
+                cursor = Self.drawInput(question + " ", state.input, on: &canvas)
+            } else {
+                canvas.draw(
+                    DisplayText(ListScreen.keys).prefix(columns: size.columns), x: 0, y: size.rows - 1, .dim)
+            }
+        }
+        Self.drawMessage(state, on: &canvas, now: now)
+        return (canvas, cursor)
+    }
+
+    private static func drawTitle(_ title: String, _ state: ViewerState, on canvas: inout Canvas) {
+        let columns = canvas.size.columns
+        canvas.fill(x: 0, y: 0, columns: columns, .reversed)
+        let user = state.connection == .online ? state.userName : "\(state.userName) (\(state.connection.rawValue))"
+        let right = DisplayText(" \(user) ").prefix(columns: columns / 3)
+        canvas.draw(DisplayText(" " + title).prefix(columns: columns - right.width), x: 0, y: 0, .reversed)
+        canvas.draw(right, x: columns - right.width, y: 0, .reversed)
+    }
+
+    private static func drawInput(
+        _ prompt: String, _ input: InputLine, on canvas: inout Canvas
+    ) -> (x: Int, y: Int) {
+        let y = canvas.size.rows - 1
+        let prompt = DisplayText(prompt).prefix(columns: canvas.size.columns / 2)
+        let visible = input.visible(columns: canvas.size.columns - prompt.width - 1)
+        canvas.draw(prompt, x: 0, y: y, .bold)
+        canvas.draw(visible.text, x: prompt.width, y: y)
+        return (prompt.width + visible.cursor, y)
+    }
+
+    private static func drawMessage(_ state: ViewerState, on canvas: inout Canvas, now: Double) {
+        let y = canvas.size.rows - 2
+        if let message = state.message, message.until > now {
+            let text = DisplayText(message.text).prefix(columns: canvas.size.columns)
+            return canvas.draw(text, x: 0, y: y, message.isError ? .error : Style(.green))
+        }
+        guard state.live != nil else { return }
+        canvas.draw(DisplayText(LiveScreen.hint).prefix(columns: canvas.size.columns), x: 0, y: y, .dim)
+    }
+}
+
+/// A number of seconds as `0:42` or `1:02:03`.
+func clockText(_ seconds: Int) -> String {
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds))" : "\(minutes):\(two(seconds))"
+}
+
+/// The colour of a user's name, always the same.
+package func colour(of name: String) -> Colour {
+    let colours: [Colour] = [.green, .yellow, .blue, .magenta, .cyan]
+    let hash = name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    return colours[Int(hash % UInt32(colours.count))]
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All that the viewer shows.
+///
+/// `Screen.draw` makes a canvas of it; nothing else decides what is seen.
+package struct ViewerState: Hashable, Sendable {
+    /// How the user is called by others.
+    package var userName = ""
+    package var connection = Connection.offline
+    package var list = LiveListPage()
+    /// The live that the user is in; nil while the list is shown.
+    package var live: LivePage?
+    package var input = InputLine()
+    /// The question that the input line answers on the list's page; nil if keys are commands there.
+    package var question: String?
+    package var message: StatusMessage?
+    package var isHelpShown = false
+
+    package init() {}
+
+    /// Shows a message for a few seconds.
+    package mutating func say(_ text: String, isError: Bool = false, at now: Double) {
+        self.message = StatusMessage(text: text, isError: isError, until: now + (isError ? 8000 : 5000))
+    }
+}
+
+/// Whether the client is connected.
+package enum Connection: String, Sendable {
+    case offline, connecting, online, reconnecting
+}
+
+/// The line above the input.
+package struct StatusMessage: Hashable, Sendable {
+    package var text: String
+    package var isError: Bool
+    /// When it disappears, in milliseconds.
+    package var until: Double
+}
+
+/// The list of lives.
+package struct LiveListPage: Hashable, Sendable {
+    package var lives: [LiveRow] = []
+    package var selected = 0
+    /// Whether the server has more lives than are read.
+    package var hasMore = false
+    package var isLoading = false
+
+    package init() {}
+
+    /// The live under the cursor.
+    package var selectedLive: LiveRow? { self.lives.indices.contains(self.selected) ? self.lives[self.selected] : nil }
+
+    /// Moves the cursor.
+    package mutating func move(by count: Int) {
+        self.selected = min(max(self.selected + count, 0), max(self.lives.count - 1, 0))
+    }
+
+    /// Shows a list; the cursor stays on its live.
+    package mutating func show(_ lives: [LiveRow], hasMore: Bool) {
+        let id = self.selectedLive?.id
+        (self.lives, self.hasMore) = (lives, hasMore)
+        if let index = lives.firstIndex(where: { $0.id == id }) { self.selected = index }
+        self.move(by: 0)
+    }
+}
+
+/// A live in the list.
+package struct LiveRow: Hashable, Sendable {
+    package var id: String
+    package var name: String
+    package var owner: String
+    package var viewers: Int
+
+    package init(id: String, name: String, owner: String, viewers: Int) {
+        self.id = id
+        self.name = name
+        self.owner = owner
+        self.viewers = viewers
+    }
+}
+
+/// The live that the user is in.
+package struct LivePage: Hashable, Sendable {
+    package var id: String
+    package var name = ""
+    package var owner = ""
+    /// Whether the user is the owner or an admin.
+    package var isHost = false
+    package var viewers = 0
+    package var isCountStale = false
+    package var likes = 0
+    package var seconds = 0
+    package var chat: [ChatLine] = []
+    /// How many lines the chat is scrolled back.
+    package var scroll = 0
+    package var people: [Person] = []
+    package var seats: [SeatBox] = []
+    package var battle: BattleBar?
+    package var requests: [OpenRequest] = []
+    package var lanes = BarrageLanes()
+
+    /// The most lines of the chat that are kept.
+    private static let maxLines = 500
+
+    package init(id: String) { self.id = id }
+
+    /// Adds a line to the chat; a chat that is scrolled back stays where it is.
+    package mutating func add(_ line: ChatLine) {
+        self.chat.append(line)
+        if self.chat.count > Self.maxLines { self.chat.removeFirst(self.chat.count - Self.maxLines) }
+        if self.scroll > 0 { self.scroll = min(self.scroll + 1, self.chat.count) }
+    }
+}
+
+/// A line of the chat: a message of a user, or what has happened.
+package struct ChatLine: Hashable, Sendable {
+    /// The author's name; empty for what has happened.
+    package var author: String
+    package var text: String
+
+    package init(author: String = "", text: String) {
+        self.author = author
+        self.text = text
+    }
+}
+
+/// A viewer in the list of viewers.
+package struct Person: Hashable, Sendable {
+    package var id: String
+    package var name: String
+    package var isHost: Bool
+
+    package init(id: String, name: String, isHost: Bool) {
+        self.id = id
+        self.name = name
+        self.isHost = isHost
+    }
+}
+
+/// A seat of the stage.
+package struct SeatBox: Hashable, Sendable {
+    package var index: Int
+    /// The user's name; empty for a free seat.
+    package var name: String
+    package var isOwner = false
+    package var isLocked = false
+    package var isMicrophoneOn = false
+    package var isCameraOn = false
+    package var isSpeaking = false
+    /// The part of the stage that the seat takes, as fractions of its width and height; nil for one without a picture.
+    package var region: Region?
+
+    package init(index: Int, name: String) {
+        self.index = index
+        self.name = name
+    }
+
+    /// A part of the stage, in fractions of 1.
+    package struct Region: Hashable, Sendable {
+        package var x: Double
+        package var y: Double
+        package var width: Double
+        package var height: Double
+
+        package init(x: Double, y: Double, width: Double, height: Double) {
+            self.x = x
+            self.y = y
+            self.width = width
+            self.height = height
+        }
+    }
+}
+
+/// A battle that runs.
+package struct BattleBar: Hashable, Sendable {
+    /// One of the hosts who battle.
+    package struct Side: Hashable, Sendable {
+        package var name: String
+        package var score: Int
+
+        package init(name: String, score: Int) {
+            self.name = name
+            self.score = score
+        }
+    }
+
+    package var sides: [Side]
+    /// When it ends, in milliseconds since 1970.
+    package var end: Double
+
+    package init(sides: [Side], end: Double) {
+        self.sides = sides
+        self.end = end
+    }
+}
+
+/// A request that waits for the user's answer.
+package struct OpenRequest: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// A viewer applies for a seat.
+        case application
+        /// A host offers a seat.
+        case invitation
+        /// The host of another live wants to be connected.
+        case connection
+        /// A connected host wants a battle.
+        case battle
+    }
+
+    package var kind: Kind
+    /// What the answer needs: the user's id, the live's, or the battle's.
+    package var key: String
+    /// Who asks.
+    package var name: String
+
+    package init(_ kind: Kind, key: String, name: String) {
+        self.kind = kind
+        self.key = key
+        self.name = name
+    }
+
+    /// The request as a sentence.
+    package var sentence: String {
+        switch self.kind {
+        case .application: "\(self.name) would like a seat"
+        case .invitation: "\(self.name) offers you a seat"
+        case .connection: "\(self.name) would like to connect the lives"
+        case .battle: "\(self.name) challenges you to a battle"
+        }
+    }
+}

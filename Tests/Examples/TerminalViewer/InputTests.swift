@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import ViewerScreens
+
+@Suite struct KeyTests {
+    private static let sample = Array("a\u{1B}[A\u{1B}[5~é你\u{1B}OH\r\u{7F}\u{03}\u{1B}[3~".utf8)
+    private static let keys: [Key] = [
+        .character("a"), .up, .pageUp, .character("é"), .character("你"), .home, .enter, .backspace, .control("c"),
+        .delete,
+    ]
+
+    @Test func `keys are read however the terminal splits them`() {
+        for cut in 0...Self.sample.count {
+            var parser = KeyParser()
+            let first = parser.read(Self.sample[..<cut])
+            let second = parser.read(Self.sample[cut...])
+            #expect(first + second == Self.keys)
+        }
+    }
+
+    @Test func `an escape that nothing follows is a key`() {
+        var parser = KeyParser()
+        #expect(parser.read([0x1B]) == [])
+        #expect(parser.isUndecided)
+        #expect(parser.flush() == [.escape])
+        #expect(parser.flush() == [])
+    }
+
+    @Test func `line breaks of pasted text are no Enter`() {
+        var parser = KeyParser()
+        #expect(
+            parser.read(Array("\u{1B}[200~a\nb\u{1B}[201~\r".utf8)) == [
+                .character("a"), .character(" "), .character("b"), .enter,
+            ])
+    }
+
+    @Test func `no bytes stop the parser`() {
+        var (parser, seed) = (KeyParser(), UInt64(7))
+        for _ in 0..<20_000 {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            _ = parser.read([UInt8(truncatingIfNeeded: seed >> 33)])
+        }
+        _ = parser.read(Array(repeating: UInt8(ascii: "z"), count: 64))
+        #expect(parser.read([UInt8(ascii: "q")]) == [.character("q")])
+    }
+}
+
+@Suite struct InputLineTests {
+    @Test func `a line is edited and recalled`() {
+        var line = InputLine()
+        for character in "hello wrld" { line.press(.character(character)) }
+        for _ in 0..<3 { line.press(.left) }
+        line.press(.character("o"))
+        #expect(line.text == "hello world")
+        line.press(.control("w"))
+        #expect(line.text == "hello rld")
+        #expect(line.take() == "hello rld")
+        #expect(line.isEmpty)
+        line.press(.up)
+        #expect(line.text == "hello rld")
+        line.press(.down)
+        #expect(line.isEmpty)
+        let isTaken = line.press(.enter)
+        #expect(!isTaken)
+    }
+
+    @Test func `the cursor is always in the part that is seen`() {
+        var line = InputLine()
+        for _ in 0..<50 { line.press(.character("你")) }
+        for columns in 1...30 {
+            let (text, cursor) = line.visible(columns: columns)
+            #expect(text.width <= columns && cursor <= columns)
+        }
+        line.press(.home)
+        #expect(line.visible(columns: 10).cursor == 0)
+    }
+
+    @Test func `a line has a limit`() {
+        var line = InputLine()
+        for _ in 0..<1000 { line.press(.character("x")) }
+        #expect(line.text.count == 500)
+    }
+}
+
+@Suite struct CommandTests {
+    @Test func `each command of the help is read with its parameters, and refused without`() throws {
+        for command in Command.all {
+            let example = command.usage
+                .replacing("NUMBER", with: "2").replacing("SECONDS", with: "30").replacing("COUNT", with: "3")
+                .replacing("on|off", with: "on").replacing("SEAT", with: "4").filter { $0 != "[" && $0 != "]" }
+            _ = try Command(example)
+            if !command.parameters.isEmpty, !command.parameters.hasPrefix("[") {
+                #expect(throws: CommandError.self) { try Command("/\(command.name)") }
+            }
+        }
+    }
+
+    @Test func `what does not begin with a slash is a message`() throws {
+        #expect(try Command("hello") == .say("hello"))
+        #expect(try Command("//shrug") == .say("/shrug"))
+    }
+
+    @Test func `seats are counted from one`() throws {
+        #expect(try Command("/seat 1") == .seat(0))
+        #expect(try Command("/invite bob 3") == .invite("bob", seat: 2))
+        #expect(throws: CommandError(text: "Enter /seat [NUMBER]: apply for a seat.")) { try Command("/seat 0") }
+    }
+
+    @Test func `an unknown command names a similar one`() {
+        let error = #expect(throws: CommandError.self) { try Command("/inv bob") }
+        #expect(error?.text.contains("Did you mean /invite?") == true)
+        #expect(throws: CommandError.self) { try Command("/") }
+    }
+
+    @Test func `the key Tab completes a name`() {
+        #expect(Command.completions(of: "/inv") == ["/invite"])
+        #expect(Command.completions(of: "/gift") == ["/gifts", "/gift"])
+        #expect(Command.completions(of: "inv") == [])
+    }
+}
+
+@Suite struct OptionsTests {
+    private func read(_ words: String..., environment: [String: String] = [:]) throws(OptionsError) -> Options? {
+        try Options.read(words, environment: environment)
+    }
+
+    @Test func `a name signs in at the default server`() throws {
+        let options = try self.read("--name", "Alice")
+        #expect(options?.signIn == .demo(server: "http://127.0.0.1:8081", name: "Alice"))
+        #expect(options?.hasColour == true)
+    }
+
+    @Test func `a token needs a gateway, and may come from the environment`() throws {
+        let options = try self.read(
+            "--gateway", "ws://a/v1", "--gateway", "ws://b/v1", environment: ["LIVEPLAZA_TOKEN": "t"])
+        #expect(options?.signIn == .token("t", gateways: ["ws://a/v1", "ws://b/v1"]))
+        #expect(throws: OptionsError.self) { try self.read("--token", "t") }
+    }
+
+    @Test func `help is shown, and wrong options are refused`() throws {
+        #expect(try self.read("--help") == nil)
+        #expect(throws: OptionsError.self) { try self.read() }
+        #expect(throws: OptionsError.self) { try self.read("--nmae", "x") }
+        #expect(throws: OptionsError.self) { try self.read("--name") }
+        #expect(throws: OptionsError.self) { try self.read("--name", "a", "--name", "b") }
+        #expect(throws: OptionsError.self) { try self.read("--name", "a", "--token", "t") }
+    }
+
+    @Test func `NO_COLOR turns colours off`() throws {
+        #expect(try self.read("--name", "a", environment: ["NO_COLOR": "1"])?.hasColour == false)
+    }
+
+    @Test func `a user's id is made of its name as in the browser`() {
+        #expect(userID(ofName: " Alice B ") == "alice-b")
+        #expect(userID(ofName: "") == "guest")
+        #expect(userID(ofName: "é") == "6h")
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import ViewerScreens
+
+@Suite struct TextTests {
+    @Test(
+        arguments: [
+            ("a", 1), ("é", 1), ("e\u{301}", 1), ("你", 2), ("ｱ", 1), ("Ａ", 2), ("👋", 2), ("👩‍👩‍👧", 2), ("❤️", 2), ("─", 1),
+            ("★", 1),
+            ("한", 2), ("", 0),
+        ])
+    func `characters have the width that terminals give them`(text: String, width: Int) {
+        #expect(DisplayText(text).width == width)
+    }
+
+    @Test func `a long text is cut at a column, not in a character`() {
+        #expect(DisplayText("abcdef").prefix(columns: 4).string == "abc…")
+        #expect(DisplayText("你好吗").prefix(columns: 4).string == "你…")
+        #expect(DisplayText("abc").prefix(columns: 3).string == "abc")
+        #expect(DisplayText("abc").prefix(columns: 0).string == "")
+    }
+
+    @Test func `lines are broken at spaces, and words that are too long anywhere`() {
+        func wrapped(_ text: String, _ columns: Int) -> [String] {
+            DisplayText(text).wrapped(columns: columns).map(\.string)
+        }
+        #expect(wrapped("hello big world", 9) == ["hello big", "world"])
+        #expect(wrapped("hello big world", 7) == ["hello", "big", "world"])
+        #expect(wrapped("abcdefgh", 3) == ["abc", "def", "gh"])
+        #expect(wrapped("你好吗", 5) == ["你好", "吗"])
+        #expect(wrapped("", 5) == [""])
+        for columns in 1...20 {
+            for line in DisplayText("some words 你好 and moooooooooooore 👋👋").wrapped(columns: columns) {
+                #expect(line.width <= columns)
+            }
+        }
+    }
+
+    @Test func `a wide character is never halved`() {
+        var canvas = Canvas(Size(columns: 4, rows: 1))
+        canvas.draw("你好", x: 0, y: 0)
+        canvas.draw("x", x: 1, y: 0)
+        #expect(canvas.lines == [" x好"])
+        canvas.draw("你", x: 1, y: 0)
+        #expect(canvas.lines == [" 你 "])
+        canvas.draw("好", x: 3, y: 0)
+        canvas.draw("好", x: -1, y: 0)
+        #expect(canvas.lines[0].count == 3 && DisplayText(canvas.lines[0]).width == 4)
+    }
+}
+
+@Suite struct LaneTests {
+    @Test func `messages of a lane never touch, and fly out`() {
+        var lanes = BarrageLanes()
+        for number in 1...4 { lanes.add("message number \(number)", .normal) }
+        var seen: Set<String> = []
+        for step in 0..<400 {
+            let now = Double(step) * 50
+            lanes.advance(to: now, columns: 80, lanes: 2)
+            var canvas = Canvas(Size(columns: 80, rows: 2))
+            lanes.draw(on: &canvas, Box(x: 0, y: 0, columns: 80, rows: 2), at: now)
+            for line in canvas.lines {
+                for part in line.split(separator: "   ", omittingEmptySubsequences: true) { seen.insert(String(part)) }
+            }
+            for lane in 0..<2 {
+                let texts = lanes.flights.filter { $0.lane == lane }.map(\.text.string)
+                #expect(Set(texts).count == texts.count)
+            }
+        }
+        for number in 1...4 { #expect(seen.contains { $0.contains("message number \(number)") }) }
+        #expect(!lanes.isMoving)
+    }
+
+    @Test func `when more messages come than fly, the oldest that wait are dropped`() {
+        var lanes = BarrageLanes()
+        for number in 1...1000 { lanes.add("\(number)", .normal) }
+        lanes.advance(to: 0, columns: 80, lanes: 3)
+        #expect(lanes.flights.map(\.text.string) == ["1", "2", "3"])
+        lanes.advance(to: 1000, columns: 80, lanes: 3)
+        #expect(lanes.flights.suffix(3).map(\.text.string) == ["995", "996", "997"])
+    }
+
+    @Test func `without lanes nothing waits`() {
+        var lanes = BarrageLanes()
+        lanes.add("x", .normal)
+        lanes.advance(to: 0, columns: 80, lanes: 0)
+        #expect(!lanes.isMoving)
+    }
+}
