@@ -118,7 +118,7 @@ sys.exit(any(m.version(n) != v for n, v in (l.split("==") for l in lines)))'
 if [[ $fast == 1 ]]; then deploy/install.sh build run; else prepare_servers; fi
 
 say "checking the format"
-swift format lint --strict --parallel --recursive --configuration .swift-format Sources Tests Package.swift
+swift format lint --strict --parallel --recursive --configuration .swift-format Sources Tests Examples Package.swift
 
 say "building"
 swift build --build-tests ${build_options[@]+"${build_options[@]}"}

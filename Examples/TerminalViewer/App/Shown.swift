@@ -28,9 +28,10 @@ extension SeatBox {
         self.isSpeaking = !user.userID.isEmpty && state.speakingUsers[user.userID, default: 0] > 0
         let (region, canvas) = (seat.region, state.canvas)
         if canvas.w > 0, canvas.h > 0, region.w > 0, region.h > 0 {
+            let (width, height) = (Double(canvas.w), Double(canvas.h))
             self.region = Region(
-                x: region.x / canvas.w, y: region.y / canvas.h, width: region.w / canvas.w,
-                height: region.h / canvas.h)
+                x: Double(region.x) / width, y: Double(region.y) / height, width: Double(region.w) / width,
+                height: Double(region.h) / height)
         }
     }
 }

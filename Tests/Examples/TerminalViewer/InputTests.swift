@@ -13,7 +13,9 @@ import Testing
     @Test func `keys are read however the terminal splits them`() {
         for cut in 0...Self.sample.count {
             var parser = KeyParser()
-            #expect(parser.read(Self.sample[..<cut]) + parser.read(Self.sample[cut...]) == Self.keys)
+            let first = parser.read(Self.sample[..<cut])
+            let second = parser.read(Self.sample[cut...])
+            #expect(first + second == Self.keys)
         }
     }
 
@@ -53,8 +55,7 @@ import Testing
         #expect(line.text == "hello world")
         line.press(.control("w"))
         #expect(line.text == "hello rld")
-        let taken = line.take()
-        #expect(taken == "hello rld")
+        #expect(line.take() == "hello rld")
         #expect(line.isEmpty)
         line.press(.up)
         #expect(line.text == "hello rld")

@@ -208,8 +208,8 @@ extension PlazaEngine {
         guard due.isFinite else { return }
         let number = connection.number
         self.connection?.timerAt = due
-        let delay = max(0, due - self.clock.now)
-        self.connection?.timer = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
+        self.connection?.timer = self.clock.schedule(after: max(0, due - self.clock.now), on: self.queue) {
+            [weak self] in
             self?.assumeOnQueue { engine in
                 guard engine.connection?.number == number else { return }
                 engine.connection?.timer = nil

@@ -49,7 +49,7 @@ public final class SimulatedCluster: Sendable {
     ///   - sdkAppID: The app's number, which a login must give.
     ///   - startingAt: The time at which the cluster's clock begins, in milliseconds since 1970.
     ///   - latency: How long each frame is on its way, in each direction.
-    ///   - feedBudget: How many items a second a live's feed takes; what is more is refused or left out (R5.9).
+    ///   - feedBudget: How many items a second a live's feed takes; what is more is refused or left out (R12.1).
     ///   - historyCount: How many earlier messages a new viewer gets, 0 to 50.
     ///   - queue: A serial queue, on which completions and publishers are called; nil for a new one. Use the main queue
     ///     for previews, or if the app under test expects it.
