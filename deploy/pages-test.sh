@@ -26,4 +26,4 @@ if [[ $# -eq 0 ]]; then
   node --test clients/web/test/pages/
   set -- discover -s Tests/Web -t Tests/Web
 fi
-PYTHONPATH=Tests/Web exec "$python" -W ignore::ResourceWarning -m unittest -v "$@"
+PYTHONPATH=Tests/Web exec "$python" -W ignore::ResourceWarning -m unittest "$@" -v

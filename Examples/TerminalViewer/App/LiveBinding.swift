@@ -181,7 +181,8 @@ extension LiveBinding {
                 live.end(.connection, inviter.liveID)
             case .onCoHostRequestAccepted(let user): live.tell("\(user.shownName) accepts the connection")
             case .onCoHostRequestRejected(let user): live.tell("\(user.shownName) declines the connection")
-            case .onCoHostUserJoined(let user): live.tell("\(user.shownName) is connected")
+            case .onCoHostUserJoined(let user):
+                if user.userID != live.selfID { live.tell("\(user.shownName) is connected") }
             case .onCoHostUserLeft(let user): live.tell("\(user.shownName) is no longer connected")
             }
         }
@@ -202,7 +203,7 @@ extension LiveBinding {
                 live.end(.battle, battle.battleID)
                 live.tell("the battle begins")
             case .onBattleEnded: live.tell(live.battleResult)
-            case .onUserJoinBattle(_, let user): live.tell("\(user.shownName) joins the battle")
+            case .onUserJoinBattle: break
             case .onUserExitBattle(_, let user): live.tell("\(user.shownName) leaves the battle")
             }
         }

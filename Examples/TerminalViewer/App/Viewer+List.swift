@@ -49,6 +49,16 @@ extension Viewer {
         self.draw()
     }
 
+    /// Reads the list again while it is shown, unless the user has read more of it than its first page.
+    func refreshList() {
+        let list = self.state.list
+        guard self.state.live == nil, self.state.connection == .online, !list.isLoading,
+            list.lives.count <= Self.pageSize
+        else { return }
+        // What fails now is tried again soon, so it need not be said.
+        Task { try? await self.readList() }
+    }
+
     /// Enters a live and shows it.
     func enter(_ liveID: String) async throws {
         _ = try await self.plaza.liveListStore.joinLive(liveID: liveID)

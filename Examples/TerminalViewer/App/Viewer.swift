@@ -26,6 +26,8 @@ final class Viewer {
     private static let frame = DispatchTimeInterval.milliseconds(50)
     /// How long after an escape a key that begins with it must follow.
     private static let escapePause = DispatchTimeInterval.milliseconds(40)
+    /// How old the list of lives becomes before it is read again.
+    private static let listAge = DispatchTimeInterval.seconds(5)
 
     /// - Throws: if there is no terminal, or no thread for the connection.
     init(_ account: Account, _ options: Options) throws {
@@ -124,6 +126,7 @@ extension Viewer {
             self.handle(source) { $0.receive(signal: number) }
         }
         self.sources.append(self.timer(every: .seconds(1)) { $0.draw() })
+        self.sources.append(self.timer(every: Self.listAge) { $0.refreshList() })
     }
 
     private func receive(signal number: Int32) {

@@ -14,15 +14,15 @@ enum HelpScreen {
         for (index, entry) in entries.enumerated() {
             let (x, y) = (index / perColumn * width, 2 + index % perColumn)
             guard y < rows else { continue }
-            canvas.draw(DisplayText(entry.name).prefix(columns: 19), x: x + 1, y: y, .bold)
-            canvas.draw(DisplayText(entry.text).prefix(columns: width - 21), x: x + 20, y: y)
+            canvas.draw(DisplayText(entry.name).prefix(columns: 17), x: x + 1, y: y, .bold)
+            canvas.draw(DisplayText(entry.text).prefix(columns: width - 19), x: x + 19, y: y)
         }
     }
 
     private static let liveEntries: [(name: String, text: String)] =
         Command.all.map { ($0.usage, $0.text) } + [
             ("PageUp PageDown", "scroll the chat"), ("Tab", "complete a command"),
-            ("Up Down", "earlier lines"), ("//text", "send text that begins with /"),
+            ("Up Down", "earlier lines"), ("//text", "send /text"),
             ("Ctrl-C", "leave the program"),
         ]
 

@@ -7,7 +7,8 @@ enum LiveScreen {
     static func title(of live: LivePage) -> String {
         let name = live.name.isEmpty ? live.id : live.name
         let count = "\(live.viewers)\(live.isCountStale ? "?" : "")"
-        return "\(name) · \(live.owner) · \(count) watching · \(live.likes) likes · \(clockText(live.seconds))"
+        let likes = "\(live.likes) \(live.likes == 1 ? "like" : "likes")"
+        return "\(name) · \(live.owner) · \(count) watching · \(likes) · \(clockText(live.seconds))"
     }
 
     /// Which rows the parts of the screen take.

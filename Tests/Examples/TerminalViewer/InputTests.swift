@@ -87,8 +87,8 @@ import Testing
     @Test func `each command of the help is read with its parameters, and refused without`() throws {
         for command in Command.all {
             let example = command.usage
-                .replacing("NUMBER", with: "2").replacing("SECONDS", with: "30").replacing("COUNT", with: "3")
-                .replacing("on|off", with: "on").replacing("SEAT", with: "4").filter { $0 != "[" && $0 != "]" }
+                .replacing("[N]", with: "2").replacing("[SECONDS]", with: "30").replacing("on|off", with: "on")
+                .filter { $0 != "[" && $0 != "]" }
             _ = try Command(example)
             if !command.parameters.isEmpty, !command.parameters.hasPrefix("[") {
                 #expect(throws: CommandError.self) { try Command("/\(command.name)") }

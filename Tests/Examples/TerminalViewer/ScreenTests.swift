@@ -68,7 +68,9 @@ import Testing
         var state = Self.busy
         state.isHelpShown = true
         let text = Self.lines(state, 80, 24).joined(separator: "\n")
-        for command in Command.all { #expect(text.contains(command.usage), "\(command.name)") }
+        for command in Command.all {
+            #expect(text.contains(command.usage) && text.contains(command.text), "\(command.name)")
+        }
     }
 
     @Test func `the list shows its lives, and the cursor stays visible`() {
