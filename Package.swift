@@ -147,7 +147,7 @@ let edge: [Target] = [
         "LoadKit", in: "Tools/LoadKit",
         [
             "ProtocolClient", "Observability", "MachineKit", "PlazaModel", "PlazaWire", "EventLoop", "WebSocket",
-            "Concurrency", "Tokens",
+            "Concurrency", "Tokens", "LivePlazaCombine", "LivePlazaKit", "LivePlazaTransport",
         ]),
     library(
         "AttackKit", in: "Tools/AttackKit",

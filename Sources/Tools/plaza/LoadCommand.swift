@@ -21,13 +21,21 @@ enum LoadCommand: Subcommand {
         let size = reader.int("size", default: 200, range: 32...12_000, help: "bytes of a message's text")
         let seconds = reader.int(
             "seconds", default: 10, range: 1...3600, help: "seconds during which messages are sent")
+        let isSDK = reader.flag(
+            "sdk", help: "make each client an instance of the Swift SDK; owners send all messages")
         let isJSON = reader.flag("json", help: "print one JSON object instead of a table")
         reader.section("Cluster")
         let access = try ClusterAccess.read(&reader)
 
-        var plan = LoadPlan(
-            addresses: access.gateways, name: "load-" + String(UInt32.random(in: .min ... .max), radix: 36)
-        ) { access.token($0) }
+        let name = "load-" + String(UInt32.random(in: .min ... .max), radix: 36)
+        if isSDK {
+            var plan = SDKLoadPlan(addresses: access.gateways, name: name, sdkAppID: Int32(access.app) ?? 0) {
+                access.token($0)
+            }
+            (plan.lives, plan.viewers, plan.rate, plan.seconds) = (lives, viewers, rate, seconds)
+            return try await SDKLoadCommand.run(plan, isJSON: isJSON)
+        }
+        var plan = LoadPlan(addresses: access.gateways, name: name) { access.token($0) }
         plan.lives = lives
         plan.viewers = viewers
         plan.rate = Double(rate)
