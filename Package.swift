@@ -205,6 +205,9 @@ let executables: [Target] = [
 
 /// Apps as their developers write them, over the products for apps.
 let examples: [Target] = [
+    library("FirstLiveSteps", in: "../Examples/FirstLive/Steps", ["LivePlazaKit"]),
+    executable(
+        "FirstLive", in: "../Examples/FirstLive/App", ["FirstLiveSteps", "LivePlazaKit", "LivePlazaTransport"]),
     library("ViewerScreens", in: "../Examples/TerminalViewer/Screens"),
     executable(
         "TerminalViewer", in: "../Examples/TerminalViewer/App",
@@ -325,6 +328,9 @@ let testTargets: [Target] = [
         "LivePlazaTestingTests", in: "Client/LivePlazaTesting",
         ["LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
     tests("ViewerScreensTests", in: "Examples/TerminalViewer", ["ViewerScreens"]),
+    tests(
+        "FirstLiveTests", in: "Examples/FirstLive",
+        ["FirstLiveSteps", "LivePlazaKit", "LivePlazaTesting", "Repository"]),
     tests("LivePlazaCombineTests", in: "Client/LivePlazaCombine", ["LivePlazaCombine"]),
     tests(
         "PublicAPITests", in: "Client/PublicAPI",

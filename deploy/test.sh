@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 # Every test target of Package.swift stands in one of the first two lists (checked by Tests/Architecture/FastTests.swift).
 # Needs no Redis, no Kafka (real or in memory), no child process: what --fast runs.
-fast_targets="ArchitectureTests FuzzTests MachineKitTests PlazaModelTests PlazaWireTests DirectoryCoreTests AudienceCoreTests BarrageCoreTests StageCoreTests GatewayCoreTests PermissionTests RecordSizeTests CompressionTests ObservabilityTests ClientAddressTests EventLoopTests WebSocketTests HTTPServerTests HTTPClientTests TokensTests SettingsTests LoadKitTests AttackKitTests ChaosKitTests ScaleKitTests DashboardKitTests InspectKitTests ProtocolClientTests LivePlazaKitTests LivePlazaTransportTests LivePlazaCombineTests LivePlazaTestingTests ViewerScreensTests"
+fast_targets="ArchitectureTests FuzzTests MachineKitTests PlazaModelTests PlazaWireTests DirectoryCoreTests AudienceCoreTests BarrageCoreTests StageCoreTests GatewayCoreTests PermissionTests RecordSizeTests CompressionTests ObservabilityTests ClientAddressTests EventLoopTests WebSocketTests HTTPServerTests HTTPClientTests TokensTests SettingsTests LoadKitTests AttackKitTests ChaosKitTests ScaleKitTests DashboardKitTests InspectKitTests ProtocolClientTests LivePlazaKitTests LivePlazaTransportTests LivePlazaCombineTests LivePlazaTestingTests ViewerScreensTests FirstLiveTests"
 # Starts servers or child processes: left out by --fast.
 server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShellTests PresenceTests WebhooksTests GatewayTests ClusterKitTests PublicAPITests ClusterTests"
 # Suites of fast targets that --fast leaves out too: the first three start child processes, the others are random walks that

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirstLiveSteps
+import LivePlazaKit
+import LivePlazaTesting
+import Repository
+import Testing
+
+/// The guide docs/FIRST-LIVE.md: its code is that of Examples/FirstLive, and does what the guide says.
+@Suite struct FirstLiveTests {
+    /// The lines of a text without indentation.
+    private static func lines(_ text: String) -> [String] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            String(line.drop { $0 == " " })
+        }
+    }
+
+    /// The Swift code blocks of the guide.
+    private static func blocks() throws -> [[String]] {
+        var (blocks, open) = ([[String]](), [String]?.none)
+        for line in Self.lines(try Repository.text("docs/FIRST-LIVE.md")) {
+            if line == "```swift" {
+                open = []
+            } else if line.hasPrefix("```") {
+                if let block = open { blocks.append(block) }
+                open = nil
+            } else {
+                open?.append(line)
+            }
+        }
+        return blocks
+    }
+
+    @Test func `each code block of the guide stands in the example`() throws {
+        let files = try ["Steps/Steps.swift", "App/main.swift"].map {
+            Self.lines(try Repository.text("Examples/FirstLive/\($0)"))
+        }
+        let blocks = try Self.blocks()
+        #expect(blocks.count == 7)
+        for block in blocks {
+            let isFound = files.contains { file in
+                file.indices.contains { file[$0...].starts(with: block) }
+            }
+            #expect(isFound, "\(block.joined(separator: "\n"))")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a viewer writes to the first live and gets a seat`() async throws {
+        let cluster = SimulatedCluster()
+        let (host, viewer) = (cluster.client("alice"), cluster.client("bob"))
+        for (plaza, user) in [(host, "alice"), (viewer, "bob")] {
+            try await plaza.loginStore.login(
+                sdkAppID: cluster.sdkAppID, userID: user, userSig: cluster.token(user))
+        }
+        #expect(try await watch(viewer) == nil)
+        let live = try await goLive(host)
+        cluster.advance(by: .seconds(5))
+        #expect(try await watch(viewer) == live)
+
+        let (shown, showing) = AsyncStream.makeStream(of: String.self)
+        let hosting = Task {
+            async let seats: Void = giveSeats(in: live, host)
+            await showMessages(of: live, host) { showing.yield($0) }
+            await seats
+        }
+        defer { hosting.cancel() }
+        try await takePart(in: live, viewer)
+        cluster.advance(by: .seconds(1))
+        #expect(await shown.first { _ in true } == "bob: hello")
+        // The host's task answers on another thread.
+        let guests = viewer.coGuestStore(liveID: live)
+        while !guests.state.value.connected.contains(where: { $0.userID == "bob" }) {
+            try await Task.sleep(for: .milliseconds(5))
+            cluster.settle()
+        }
+        #expect(try await host.liveListStore.endLive().totalMessageCount == 1)
+    }
+}
