@@ -88,7 +88,7 @@ extension SimulatedGateway {
         guard let connection = self.connections[number] else { return }
         let missed = params.notices.flatMap { NoticeID(text: $0) }
             .map { self.notices.entries(of: connection.userKey, after: $0) }
-        let end = self.notices.end(ofPartition: 0)
+        let end = self.notices.lastID(ofPartition: 0)
         if let point = params.resume {
             self.resume(frame.id, number, point)
         } else {

@@ -91,8 +91,10 @@ package struct NoticeRing: Sendable {
         (self.byUser[user] ?? []).filter { $0.id.partition != id.partition || $0.id.offset > id.offset }
     }
 
-    /// The id of the last notice of a partition: a client that logs in now sends it when it reconnects.
-    package func end(ofPartition partition: Int) -> NoticeID {
+    /// The id of the last notice of a partition; its offset is -1 if there was none.
+    ///
+    /// A client that logs in now sends this id when it reconnects.
+    package func lastID(ofPartition partition: Int) -> NoticeID {
         NoticeID(partition: partition, offset: self.lastOffsets[partition] ?? -1)
     }
 

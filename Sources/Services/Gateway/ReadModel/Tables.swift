@@ -122,13 +122,13 @@ final class Tables: Sendable {
     /// Returns the notices that a client missed before its login, and the id of the partition's last notice.
     func notices(of user: UserKey, after id: NoticeID?, partition: Int) -> (missed: [NoticeRing.Entry], end: NoticeID) {
         self.state.withLock { state in
-            (id.map { state.notices.entries(of: user, after: $0) } ?? [], state.notices.end(ofPartition: partition))
+            (id.map { state.notices.entries(of: user, after: $0) } ?? [], state.notices.lastID(ofPartition: partition))
         }
     }
 
     /// Returns the offset of the last notice that was read from a partition; -1 if there is none.
     func lastNoticeOffset(ofPartition partition: Int) -> Int64 {
-        self.state.withLock { $0.notices.end(ofPartition: partition).offset }
+        self.state.withLock { $0.notices.lastID(ofPartition: partition).offset }
     }
 
     /// Removes expired notices.

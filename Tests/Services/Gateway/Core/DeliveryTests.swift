@@ -193,14 +193,14 @@ extension DeliveryLedger {
                 id: NoticeID(partition: 3, offset: offset),
                 notice: Notice(to: user, live: "a", at: 0, content: .battleNotStarted(battle: "b")), json: [])
         }
-        #expect(ring.end(ofPartition: 3).text == "3--1")
+        #expect(ring.lastID(ofPartition: 3).text == "3--1")
         #expect(ring.append(entry(5, to: bob), at: 0) == true)
         #expect(ring.append(entry(5, to: bob), at: 0) == false)
         #expect(ring.append(entry(6, to: UserKey("demo", "eve")), at: 10) == true)
         #expect(ring.append(entry(9, to: bob), at: 20_000) == true)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: 5)).map(\.id.offset) == [9])
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [5, 9])
-        #expect(ring.entries(of: UserKey("other", "bob"), after: ring.end(ofPartition: 0)).isEmpty, "I17")
+        #expect(ring.entries(of: UserKey("other", "bob"), after: ring.lastID(ofPartition: 0)).isEmpty, "I17")
         ring.prune(at: 60_011)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [9])
         #expect(ring.count == 1)
@@ -222,7 +222,7 @@ extension DeliveryLedger {
         #expect(ring.append(entry(5, isOnly: false), at: 0) == true)
         #expect(ring.append(entry(5, isOnly: false), at: 0) == false)
         #expect(ring.count == 0)
-        #expect(ring.end(ofPartition: 3).offset == 5)
+        #expect(ring.lastID(ofPartition: 3).offset == 5)
         #expect(ring.append(entry(6, isOnly: true), at: 0) == true)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [6])
     }

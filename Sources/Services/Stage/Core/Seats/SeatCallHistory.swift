@@ -95,7 +95,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
     func lookup(
         _ caller: Caller, at index: Int?, _ now: Timestamp
     ) throws(ReplyError) -> IdempotencyLookup<SeatOutcome> {
-        guard let index, case .outcomes(let history)? = self.row(at: index) else {
+        guard let index, case .idempotencyWindow(let history)? = self.row(at: index) else {
             return IdempotencyLookup.fresh.asLateRetry(caller.isLateRetry)
         }
         let result = history.window.lookup(caller.counter).asLateRetry(caller.isLateRetry)
@@ -111,7 +111,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
         } else {
             var history = SeatCallHistory(at: moment)
             history.record(outcome, of: counter, at: moment)
-            self[key] = .outcomes(outcomes: history)
+            self[key] = .idempotencyWindow(history: history)
         }
     }
 }
@@ -121,19 +121,19 @@ extension SeatRow {
     ///
     /// The history is moved out of the row first, because a second reference to it would cause a copy.
     fileprivate mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
-        guard case .outcomes = self else { return }
-        guard case .outcomes(var history) = consume self else { preconditionFailure("the row has changed its kind") }
+        guard case .idempotencyWindow = self else { return }
+        guard case .idempotencyWindow(var history) = consume self else { preconditionFailure("the row has changed its kind") }
         history.record(outcome, of: counter, at: moment)
-        self = .outcomes(outcomes: history)
+        self = .idempotencyWindow(history: history)
     }
 
     /// Handles the due time of a history.
     ///
     /// - Returns: whether the row must be removed.
     mutating func expire(at moment: Moment) -> Bool {
-        guard case .outcomes(var history) = self else { return true }
+        guard case .idempotencyWindow(var history) = self else { return true }
         let hasEnded = history.expire(at: moment)
-        self = .outcomes(outcomes: history)
+        self = .idempotencyWindow(history: history)
         return hasEnded
     }
 }

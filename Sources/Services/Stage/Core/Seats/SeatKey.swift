@@ -11,16 +11,17 @@ package enum SeatKey: RowKey {
     /// The revocation fence of the users who were kicked from a live.
     case fence(LiveKey)
     /// The idempotency window of one session's calls in a live.
-    case outcomes(LiveKey, SessionID)
+    case idempotencyWindow(LiveKey, SessionID)
 
-    /// The stored key; a fence is stored as `floors`, because stored names never change.
+    /// The stored key; a fence is stored as `floors` and a window as `outcomes`, because stored names
+    /// never change.
     package var text: String {
         switch self {
         case .stage(let live): "stage/\(live.text)"
         // The first page has the name of the one row that older versions wrote.
         case .requests(let live, let page): page == 0 ? "requests/\(live.text)" : "requests/\(live.text)/\(page)"
         case .fence(let live): "floors/\(live.text)"
-        case .outcomes(let live, let session): "outcomes/\(live.text)/\(session.text)"
+        case .idempotencyWindow(let live, let session): "outcomes/\(live.text)/\(session.text)"
         }
     }
 
@@ -37,7 +38,7 @@ package enum SeatKey: RowKey {
             }
             self = .requests(live, page: page)
         case ("floors", 3): self = .fence(live)
-        case ("outcomes", 4): self = .outcomes(live, SessionID(parts[3]))
+        case ("outcomes", 4): self = .idempotencyWindow(live, SessionID(parts[3]))
         default: return nil
         }
     }
@@ -47,7 +48,7 @@ package enum SeatKey: RowKey {
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .stage(let live), .requests(let live, _), .fence(let live): hasher.combine(live.live.text)
-        case .outcomes(let live, let session):
+        case .idempotencyWindow(let live, let session):
             hasher.combine(live.live.text)
             hasher.combine(session.text)
         }
@@ -60,7 +61,7 @@ package enum SeatKey: RowKey {
         case .stage(let key): (0, key.app, key.live, "", 0)
         case .requests(let key, let page): (1, key.app, key.live, "", page)
         case .fence(let key): (2, key.app, key.live, "", 0)
-        case .outcomes(let key, let session): (3, key.app, key.live, session, 0)
+        case .idempotencyWindow(let key, let session): (3, key.app, key.live, session, 0)
         }
     }
 }
@@ -71,15 +72,19 @@ package enum SeatRow: JournalRow, Codable {
     case stage(stage: CopyOnWrite<SeatStage>)
     case requests(requests: SeatRequests)
     case fence(fence: RevocationFence)
-    case outcomes(outcomes: SeatCallHistory)
+    case idempotencyWindow(history: SeatCallHistory)
 
-    /// The names in stored rows; that of a fence differs from its case, because stored names never change.
+    /// The names in stored rows; two differ from the cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
-        case stage, requests, outcomes
+        case stage, requests
         case fence = "floors"
+        case idempotencyWindow = "outcomes"
     }
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
+    }
+    private enum IdempotencyWindowCodingKeys: String, CodingKey {
+        case history = "outcomes"
     }
 
     package var due: Timestamp? {
@@ -87,7 +92,7 @@ package enum SeatRow: JournalRow, Codable {
         case .stage(let stage): stage.value.removalTime ?? stage.value.nextItemTime
         case .requests(let requests): requests.due
         case .fence: nil
-        case .outcomes(let history): history.window.due
+        case .idempotencyWindow(let history): history.window.due
         }
     }
 }

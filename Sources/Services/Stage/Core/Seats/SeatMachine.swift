@@ -72,7 +72,7 @@ package struct SeatMachine: Machine {
             step.store(in: &journal)
             swap(&step.effects, &effects)
         case .fence: break
-        case .outcomes: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        case .idempotencyWindow: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
         }
     }
 
@@ -81,7 +81,7 @@ package struct SeatMachine: Machine {
         _ caller: Caller, _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
         into effects: inout [Effect]
     ) {
-        let key = SeatKey.outcomes(input.key, caller.request.session)
+        let key = SeatKey.idempotencyWindow(input.key, caller.request.session)
         let index = journal.index(of: key)
         do throws(ReplyError) {
             switch try journal.lookup(caller, at: index, moment.now) {
