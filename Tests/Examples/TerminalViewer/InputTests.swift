@@ -104,7 +104,7 @@ import Testing
     @Test func `seats are counted from one`() throws {
         #expect(try Command("/seat 1") == .seat(0))
         #expect(try Command("/invite bob 3") == .invite("bob", seat: 2))
-        #expect(throws: CommandError(text: "Enter /seat [NUMBER]: apply for a seat.")) { try Command("/seat 0") }
+        #expect(throws: CommandError(text: "Enter /seat [N]: apply for a seat.")) { try Command("/seat 0") }
     }
 
     @Test func `an unknown command names a similar one`() {
