@@ -76,9 +76,12 @@ class Rendering(unittest.TestCase):
         heap = "() => { gc(); gc(); return performance.memory.usedJSHeapSize; }"
         page.wait_for_function("() => livePlazaPage.session.wire.items >= 5000", timeout=120_000)
         before = page.evaluate(heap)
-        page.wait_for_function("(count) => livePlazaPage.session.wire.items >= count", arg=messages, timeout=1_800_000, polling=1000)
+        reached = "(count) => livePlazaPage.session.wire.items >= count"
+        page.wait_for_function(reached, arg=messages // 2, timeout=1_800_000, polling=1000)
+        middle = page.evaluate(heap)
+        page.wait_for_function(reached, arg=messages, timeout=1_800_000, polling=1000)
         after = page.evaluate(heap)
-        print(f"{messages} messages: heap {before / 1e6:.2f} to {after / 1e6:.2f} MB, "
+        print(f"{messages} messages: heap {before / 1e6:.2f}, {middle / 1e6:.2f} halfway, {after / 1e6:.2f} MB, "
               f"{page.evaluate('() => document.querySelectorAll(`*`).length')} elements")
         self.assertLess(after - before, 2_000_000)
         self.assertLess(page.locator(".chat-row").count(), 60, "rows out of view are elements")
