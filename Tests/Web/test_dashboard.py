@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+import urllib.error
 
 from playwright.sync_api import expect
 
@@ -93,7 +94,12 @@ class Dashboard(BrowserCase):
     def send(self, live, text):
         for _ in range(60):
             try:
-                return self.cluster.send_text(live, text, key=f"dash-{live}-{text}")
+                return self.cluster.send_text(live, text, key=f"dash-{text.replace(' ', '-')}")
+            except urllib.error.HTTPError as answer:
+                # A request that is refused stays refused; only a busy or missing service is worth another try.
+                if answer.code < 500 and answer.code != 429:
+                    raise AssertionError(f"{answer.code} {answer.read()[:300]}") from answer
+                time.sleep(0.5)
             except OSError:
                 time.sleep(0.5)
         raise AssertionError(f"not taken: {text}")
