@@ -151,7 +151,7 @@ extension MatrixHarness {
             state.barrage[key] = .feed(row: feed)
         }
         for key in self.seats.rows.sortedKeys {
-            if case .outcomes = key { continue }
+            if case .idempotencyWindow = key { continue }
             state.seats[key] = self.seats.rows[key]
         }
         for key in self.connections.rows.sortedKeys {
