@@ -39,6 +39,8 @@ import Testing
         "Sources/Tools/plaza/ClusterAccess.swift": "the expiry of a token that the tool signs",
         "Sources/Tools/plaza/InspectCommand.swift": "the end of the window of records that is shown",
         "Sources/Tools/plaza/ScaleTestCommand.swift": "the expiry of a token that the tool signs",
+        "Sources/Tools/LoadKit/SDK/SDKLoadViewer.swift":
+            "a message carries the time at which this process sent it; only this process reads it",
         "Sources/Tools/plaza/TokenCommand.swift": "the expiry of a token that the tool signs",
     ]
 

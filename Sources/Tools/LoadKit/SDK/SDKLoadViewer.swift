@@ -29,25 +29,28 @@ final class SDKLoadTally: Sendable {
 }
 
 /// One instance of the SDK in a load run, as an app uses it.
-///
-/// Changed only by the run's task, and on the delivery queue through its subscription.
-final class SDKLoadViewer: @unchecked Sendable {
+final class SDKLoadViewer: Sendable {
+    private struct State {
+        /// The number of the last message that it has shown.
+        var last = 0
+        /// The feed's number of the last message that it has shown.
+        var lastSequence = 0
+    }
+
     let plaza: LivePlaza
     private let userID: String
     private let live: String
-    private var subscription: AnyCancellable?
-    /// The number of the last message that it has shown.
-    private var last = 0
-    /// The feed's number of the last message that it has shown.
-    private var lastSequence = 0
+    private let state = Mutex(State())
+    private let subscription = Locked<AnyCancellable?>(nil)
 
     init(_ userID: String, in live: String, _ options: PlazaOptions, _ tally: SDKLoadTally) {
         self.userID = userID
         self.live = live
         self.plaza = LivePlaza(options: options)
-        self.subscription = self.plaza.barrageStore(liveID: live).state
+        let messages = self.plaza.barrageStore(liveID: live).state
             .subscribe(StatePublisherSelector(keyPath: \.messageList))
-            .sink { [weak self] messages in self?.show(messages, tally) }
+        let subscription = messages.sink { [weak self] messages in self?.show(messages, tally) }
+        self.subscription.withLock { $0 = subscription }
     }
 
     func enter(_ plan: SDKLoadPlan, asOwner isOwner: Bool) async throws {
@@ -71,18 +74,20 @@ final class SDKLoadViewer: @unchecked Sendable {
     func end(asOwner isOwner: Bool) async {
         if isOwner { _ = try? await self.plaza.liveListStore.endLive() }
         try? await self.plaza.loginStore.logout()
-        self.subscription = nil
+        self.subscription.withLock { $0 = nil }
     }
 
     private func show(_ messages: [Barrage], _ tally: SDKLoadTally) {
-        var first = messages.endIndex
-        while first > messages.startIndex, messages[first - 1].sequence > self.lastSequence { first -= 1 }
-        for message in messages[first...] {
-            self.lastSequence = message.sequence
-            let words = message.textContent.split(separator: " ")
-            guard words.count == 2, let number = Int(words[0]), let sentAt = Int64(words[1]) else { continue }
-            tally.shows(number, after: self.last, sentAt: sentAt)
-            self.last = max(self.last, number)
+        self.state.withLock { state in
+            var first = messages.endIndex
+            while first > messages.startIndex, messages[first - 1].sequence > state.lastSequence { first -= 1 }
+            for message in messages[first...] {
+                state.lastSequence = message.sequence
+                let words = message.textContent.split(separator: " ")
+                guard words.count == 2, let number = Int(words[0]), let sentAt = Int64(words[1]) else { continue }
+                tally.shows(number, after: state.last, sentAt: sentAt)
+                state.last = max(state.last, number)
+            }
         }
     }
 }
