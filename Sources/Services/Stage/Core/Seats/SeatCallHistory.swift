@@ -122,7 +122,9 @@ extension SeatRow {
     /// The history is moved out of the row first, because a second reference to it would cause a copy.
     fileprivate mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
         guard case .idempotencyWindow = self else { return }
-        guard case .idempotencyWindow(var history) = consume self else { preconditionFailure("the row has changed its kind") }
+        guard case .idempotencyWindow(var history) = consume self else {
+            preconditionFailure("the row has changed its kind")
+        }
         history.record(outcome, of: counter, at: moment)
         self = .idempotencyWindow(history: history)
     }
