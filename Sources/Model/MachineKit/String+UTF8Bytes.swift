@@ -7,7 +7,7 @@ extension String {
     @inlinable package func withUTF8Bytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         #if canImport(Darwin)
         var text = self
-        return unsafe text.withUTF8 { unsafe body($0.span) }
+        return text.withUTF8 { unsafe body($0.span) }
         #else
         return body(self.utf8.span)
         #endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#if canImport(UIKit) && !os(watchOS)
+internal import LivePlazaCombine
+public import UIKit
+
+/// Whether a view shows the live that this user hosts, or one that it watches.
+public enum CoreViewType: Sendable, Hashable {
+    /// For viewers.
+    case playView
+    /// For hosts.
+    case pushView
+}
+
+/// The stage of a live: a picture for each seat, and the widgets over and under them.
+///
+/// Set `videoViewDelegate` before the view is shown, then `setLiveID`. Pictures are drawn by the app's
+/// `videoRenderer`; without one there are widgets only.
+open class LiveCoreView: UIView {
+    /// Whether the view is a host's or a viewer's.
+    public let viewType: CoreViewType
+
+    /// Makes the widgets; the app must retain it.
+    ///
+    /// Without one each user's name is shown.
+    public weak var videoViewDelegate: (any VideoViewDelegate)? {
+        didSet {
+            self.adapter = self.videoViewDelegate.map { VideoViewDelegateAdapter($0) }
+            self.showStage()
+        }
+    }
+
+    /// Draws the pictures; the app must retain it.
+    public weak var videoRenderer: (any VideoRenderer)? {
+        didSet { self.showStage() }
+    }
+
+    private var adapter: VideoViewDelegateAdapter?
+    private var model = StageWidgetModel<UIView>(fallback: DefaultStageWidgets())
+    private var pictures = SeatPictures()
+    private var plaza = LivePlaza.shared
+    private var liveID = ""
+    private var scene: StageScene?
+    private var subscriptions: Set<AnyCancellable> = []
+
+    /// Makes a view without a live.
+    public required init(viewType: CoreViewType, frame: CGRect = .zero) {
+        self.viewType = viewType
+        super.init(frame: frame)
+        self.clipsToBounds = true
+    }
+
+    /// A stage has no form in a storyboard.
+    @available(*, unavailable)
+    public required init?(coder: NSCoder) { nil }
+
+    /// Shows a live of the default client.
+    public func setLiveID(_ liveID: String) { self.setLiveID(liveID, of: .shared) }
+
+    /// Shows a live of a client.
+    public func setLiveID(_ liveID: String, of plaza: LivePlaza) {
+        self.subscriptions = []
+        self.plaza = plaza
+        self.liveID = liveID
+        let (seats, coHost, battle) = (
+            plaza.seatStore(liveID: liveID), plaza.coHostStore(liveID: liveID), plaza.battleStore(liveID: liveID)
+        )
+        Publishers.CombineLatest3(seats.state.subscribe(), coHost.state.subscribe(), battle.state.subscribe())
+            .map { StageScene($0, $1, $2) }
+            .removeDuplicates()
+            .sink { [weak self] scene in
+                Self.onMain {
+                    self?.scene = scene
+                    self?.showStage()
+                }
+            }
+            .store(in: &self.subscriptions)
+    }
+
+    /// Sets what is shown on this user's own seats while the camera is closed.
+    ///
+    /// - Parameters:
+    ///   - bigImage: for a seat that fills the stage.
+    ///   - smallImage: for smaller seats.
+    public func setLocalVideoMuteImage(bigImage: UIImage?, smallImage: UIImage?) {
+        self.pictures.closedCamera = (bigImage, smallImage)
+        self.showStage()
+    }
+
+    open override func layoutSubviews() {
+        super.layoutSubviews()
+        self.showStage()
+    }
+
+    // MARK: Previews
+
+    /// Plays a live that this user has not entered, by the app's media engine; without one, calls `onError`.
+    public func startPreviewLiveStream(
+        roomId: String, isMuteAudio: Bool, onPlaying: TUIPlayOnPlayingBlock? = nil,
+        onLoading: TUIPlayOnLoadingBlock? = nil, onError: TUIPlayOnErrorBlock? = nil
+    ) {
+        guard let engine = self.plaza.deviceStore.mediaEngine else {
+            onError?("", .failed, "DeviceStore has no media engine, which plays previews")
+            return
+        }
+        engine.startPreview(liveID: roomId, isMuted: isMuteAudio) { event in
+            Self.onMain {
+                switch event {
+                case .playing(let userID): onPlaying?(userID)
+                case .loading(let userID): onLoading?(userID)
+                case .failed(let userID, let error): onError?(userID, TUIError(rawValue: error.code), error.message)
+                }
+            }
+        }
+    }
+
+    /// Ends a preview.
+    public func stopPreviewLiveStream(roomId: String) {
+        self.plaza.deviceStore.mediaEngine?.stopPreview(liveID: roomId)
+    }
+
+    // MARK: Private
+
+    private func showStage() {
+        guard let scene = self.scene else { return }
+        self.model.delegate = self.adapter?.delegate == nil ? nil : self.adapter
+        for change in self.model.show(scene, width: self.bounds.width, height: self.bounds.height) {
+            switch change {
+            case .remove(let view): view.removeFromSuperview()
+            case .place(let view, let placement): Self.place(view, placement)
+            case .add(let view, let placement):
+                self.addSubview(view)
+                Self.place(view, placement)
+            }
+        }
+        let own = self.plaza.loginStore.state.value.loginUserInfo?.userID ?? ""
+        self.pictures.show(scene, in: self, liveID: self.liveID, ownID: own, by: self.videoRenderer)
+    }
+
+    private static func place(_ view: UIView, _ placement: WidgetPlacement) {
+        view.frame = CGRect(x: placement.x, y: placement.y, width: placement.width, height: placement.height)
+        view.layer.zPosition = CGFloat(placement.level)
+        view.isHidden = placement.isHidden
+    }
+
+    /// Runs `body` on the main actor: at once on the main thread, where clients publish unless their options name
+    /// another queue.
+    private nonisolated static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
+        if Thread.isMainThread {
+            MainActor.assumeIsolated(body)
+        } else {
+            DispatchQueue.main.async(execute: body)
+        }
+    }
+}
+
+/// Receives the id of a user whose preview plays or is loaded.
+public typealias TUIPlayOnPlayingBlock = @Sendable (String) -> Void
+/// Receives the id of a user whose preview is loaded.
+public typealias TUIPlayOnLoadingBlock = @Sendable (String) -> Void
+/// Receives the id of a user whose preview cannot be shown, the error, and a text for developers.
+public typealias TUIPlayOnErrorBlock = @Sendable (String, TUIError, String) -> Void
+
+/// The code of an error; PROTOCOL.md, section 13, lists them.
+public struct TUIError: RawRepresentable, Sendable, Hashable {
+    /// The number of the code.
+    public let rawValue: Int
+
+    /// The code with this number.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The call was done.
+    public static let success = TUIError(rawValue: 0)
+    /// The call failed for a reason without a code of its own.
+    public static let failed = TUIError(rawValue: -1)
+    /// Too many calls in too short a time.
+    public static let freqLimit = TUIError(rawValue: -2)
+    /// A parameter is missing or wrong.
+    public static let invalidParameter = TUIError(rawValue: -1001)
+    /// The microphone's seat must be unlocked first.
+    public static let openMicrophoneNeedSeatUnlock = TUIError(rawValue: -2361)
+}
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LivePlazaKit
+import LivePlazaTransport
+import ProtocolClient
+import TestSupport
+import Testing
+
+/// A gateway is killed under many instances of the Swift SDK.
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct StoreKillTests {
+    private static let live = ClusterHarness.name("kill")
+    private static let viewers = 200
+
+    /// What the stores of one live show that is the same for all its users.
+    private struct Shown: Equatable {
+        var live: LiveInfo
+        var messages: [String]
+        var seats: LiveSeatState
+        var connected: [SeatUserInfo]
+        var likes: LikeState
+
+        init(_ plaza: LivePlaza, _ live: String, withMessages: Bool = true) {
+            self.live = plaza.liveListStore.state.value.currentLive
+            // The numbers of viewers and of joins are counts, which a client gets within a second.
+            self.live.totalViewerCount = 0
+            self.messages =
+                withMessages ? plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent) : []
+            self.seats = plaza.seatStore(liveID: live).state.value
+            self.connected = plaza.coGuestStore(liveID: live).state.value.connected
+            self.likes = plaza.likeStore(liveID: live).state.value
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func `I7 I8 a gateway is killed under 200 clients, which end as a witness and a newcomer`() async throws {
+        var options = LiveCluster.options(realKafka: 1)
+        options.scale[.gateway] = 2
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let transport = try LoopTransport()
+            // All but the host and the witness begin with the gateway that dies.
+            let safe = Array(harness.addresses.suffix(1))
+            let host = try await Self.user("host", harness, safe, transport)
+            var info = LiveInfo()
+            info.liveID = Self.live
+            _ = try await host.liveListStore.createLive(info)
+            let witness = try await Self.enter("witness", harness, safe, transport)
+            let clients = try await Self.enterAll(harness, transport)
+
+            let guest = clients[0]
+            try await guest.coGuestStore(liveID: Self.live).applyForSeat(timeout: 60)
+            try await host.coGuestStore(liveID: Self.live).acceptApplication(userID: "\(Self.live)-0")
+            let talk = Task {
+                for number in 0..<100 {
+                    try await host.barrageStore(liveID: Self.live).sendTextMessage(text: "\(number)")
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            try await Task.sleep(for: .seconds(3))
+            try await cluster.kill("gateway-1")
+            let started = ContinuousClock.now
+            try await talk.value
+            try await guest.likeStore(liveID: Self.live).sendLike(count: 7)
+            try await guest.coGuestStore(liveID: Self.live).disConnect()
+
+            let expected = (0..<100).map(String.init)
+            try await waitUntil("all clients show what the witness shows") {
+                let shown = Shown(witness, Self.live)
+                return shown.messages == expected && clients.allSatisfy { Shown($0, Self.live) == shown }
+            }
+            let seconds = (ContinuousClock.now - started) / .seconds(1)
+            print("\(Self.viewers) clients showed the same \(seconds) s after the kill")
+            let newcomer = try await Self.enter("newcomer", harness, safe, transport)
+            try await waitUntil("a newcomer shows the same, without earlier messages") {
+                Shown(newcomer, Self.live) == Shown(witness, Self.live, withMessages: false)
+            }
+            let audience = witness.audienceStore(liveID: Self.live)
+            try await audience.fetchAudienceList()
+            #expect(audience.state.value.audienceList.count >= Self.viewers, "nobody was said to have left")
+        }
+    }
+
+    private static func user(
+        _ name: String, _ harness: ClusterHarness, _ gateways: [PlazaAddress], _ transport: LoopTransport
+    ) async throws -> LivePlaza {
+        let id = "\(Self.live)-\(name)"
+        let plaza = LivePlaza(
+            options: PlazaOptions(
+                gateways: gateways.map { "ws://\($0.host):\($0.port)/v1" }, transport: transport,
+                deliveryQueue: DispatchQueue(label: id), callTimeout: .seconds(30)))
+        try await plaza.loginStore.login(sdkAppID: 1, userID: id, userSig: harness.token(id))
+        return plaza
+    }
+
+    private static func enter(
+        _ name: String, _ harness: ClusterHarness, _ gateways: [PlazaAddress], _ transport: LoopTransport
+    ) async throws -> LivePlaza {
+        let plaza = try await Self.user(name, harness, gateways, transport)
+        _ = try await plaza.liveListStore.joinLive(liveID: Self.live)
+        return plaza
+    }
+
+    /// Enters the live with all viewers, twenty at a time.
+    private static func enterAll(_ harness: ClusterHarness, _ transport: LoopTransport) async throws -> [LivePlaza] {
+        var clients: [LivePlaza] = []
+        for start in stride(from: 0, to: Self.viewers, by: 20) {
+            clients += try await withThrowingTaskGroup(of: (Int, LivePlaza).self) { group in
+                for number in start..<(start + 20) {
+                    group.addTask {
+                        (number, try await Self.enter("\(number)", harness, harness.addresses, transport))
+                    }
+                }
+                var entered: [(Int, LivePlaza)] = []
+                for try await one in group { entered.append(one) }
+                return entered.sorted { $0.0 < $1.0 }.map(\.1)
+            }
+        }
+        return clients
+    }
+}
