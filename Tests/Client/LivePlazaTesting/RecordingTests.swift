@@ -67,6 +67,22 @@ struct CrowdTests {
         #expect((scores["party-host"] ?? 0) > 0)
     }
 
+    @Test func `a cluster with a crowd and a client is released with its last reference`() async throws {
+        weak var released: SimulatedCluster?
+        do {
+            let cluster = SimulatedCluster()
+            released = cluster
+            try cluster.addCrowd(Crowd(viewers: 3), to: "party")
+            let viewer = AppUser("viewer", on: cluster, live: "party")
+            try await viewer.login()
+            cluster.advance(by: .seconds(1))
+        }
+        // The queue's last work may still hold it.
+        let end = ContinuousClock.now + .seconds(5)
+        while released != nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(released == nil)
+    }
+
     @Test func `in real time a crowd acts by itself`() async throws {
         let cluster = SimulatedCluster()
         let crowd = try cluster.addCrowd(Crowd(viewers: 5), to: "party")

@@ -5,12 +5,12 @@ internal import PlazaWire
 
 /// A user of a simulated cluster whom the test plays: it sends calls, and nothing by itself.
 ///
-/// It is connected for as long as the cluster exists; delays and faults do not apply to it. Each method returns when the
-/// call has been answered.
+/// It is connected for as long as the cluster exists, which it does not retain; delays and faults do not apply to it.
+/// Each method returns when the call has been answered.
 public final class ScriptedUser: Sendable {
     /// The user's id.
     public let userID: String
-    private let cluster: SimulatedCluster
+    private weak let cluster: SimulatedCluster?
     private let connection: Int
     private let inbox: ScriptedInbox
     private let lastID = Locked<Int64>(0)
@@ -161,12 +161,15 @@ public final class ScriptedUser: Sendable {
 
     @discardableResult
     func call(_ method: String, _ params: [String: JSONValue]) throws(ErrorInfo) -> JSONValue {
+        guard let cluster else {
+            throw ErrorInfo(code: ReplyCode.unavailable.code, message: "the cluster does not exist any more")
+        }
         let id = self.lastID.withLock { id in
             id += 1
             return id
         }
         let frame: JSONValue = ["id": .integer(id), "method": .text(method), "params": .object(params)]
-        self.cluster.perform { $0.received(Wire.encode(frame), from: self.connection) }
+        cluster.perform { $0.received(Wire.encode(frame), from: self.connection) }
         guard let reply = self.inbox.takeReply(id) else {
             let message = "\(method) was not answered; a service is stopped"
             throw ErrorInfo(code: ReplyCode.timedOut.code, message: message)
